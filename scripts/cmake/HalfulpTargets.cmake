@@ -1,0 +1,36 @@
+# Flags and helpers shared by every folder.
+include(GNUInstallDirs)
+
+# halfulp_flags(TARGET): what every compiled target of the project uses.
+# No contraction and no fast-math: results must be the same bits on every machine.
+function(halfulp_flags target)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wconversion -Wshadow -ffp-contract=off)
+  if(HALFULP_WERROR)
+    target_compile_options(${target} PRIVATE -Werror)
+  endif()
+  if(HALFULP_SANITIZE)
+    target_compile_options(${target} PRIVATE -fsanitize=${HALFULP_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    target_link_options(${target} PRIVATE -fsanitize=${HALFULP_SANITIZE})
+  endif()
+endfunction()
+
+# halfulp_test(NAME SOURCE LIBS... [LABEL exhaustive]): one GoogleTest program, one CTest entry.
+# A run that executes no test fails (--gtest_fail_if_no_test_linked is not in GoogleTest 1.12).
+function(halfulp_test name source)
+  cmake_parse_arguments(arg "" "LABEL;TIMEOUT" "LIBS;DEFINITIONS" ${ARGN})
+  add_executable(${name} ${source})
+  halfulp_flags(${name})
+  target_link_libraries(${name} PRIVATE ${arg_LIBS} GTest::gtest_main)
+  target_compile_definitions(${name} PRIVATE ${arg_DEFINITIONS} HALFULP_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  add_test(NAME ${name} COMMAND ${name})
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 600)
+  endif()
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT}
+    FAIL_REGULAR_EXPRESSION "Running 0 tests" SKIP_REGULAR_EXPRESSION "halfulp: all tests of this program were skipped")
+  if(arg_LABEL)
+    set_tests_properties(${name} PROPERTIES LABELS ${arg_LABEL})
+  endif()
+endfunction()
