@@ -113,7 +113,8 @@ enum class Refusal : std::uint8_t {
   negative,            ///< negative into an unsigned format and no rule named
   zero,                ///< zero into a format without zero and no rule named
   nan_unrecorded,      ///< the dialect's answer for NaN is not known
-  infinity_unrecorded  ///< the dialect's answer for Inf is not known
+  infinity_unrecorded, ///< the dialect's answer for Inf is not known
+  rounding_unrecorded  ///< the dialect leaves the rounding to its caller
 };
 
 /// Flags of one cast, in the order in which they are printed.
