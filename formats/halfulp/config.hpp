@@ -25,7 +25,10 @@ __extension__ typedef unsigned __int128 uint128;
 /// Number of bits needed to write `value`; 0 for 0.
 HALFULP_HD constexpr int bit_width(std::uint64_t value) {
 #if defined(__CUDA_ARCH__)
-  return 64 - __clzll(static_cast<long long>(value));
+  if (!__builtin_is_constant_evaluated()) return 64 - __clzll(static_cast<long long>(value));
+  int width = 0;
+  for (; value != 0; value >>= 1) ++width;
+  return width;
 #else
   return value == 0 ? 0 : 64 - __builtin_clzll(value);
 #endif

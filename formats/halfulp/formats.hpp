@@ -85,17 +85,20 @@ inline constexpr auto kFormats = std::to_array<Format>({
 });
 // clang-format on
 
-/// The named format with that name or alias; nullptr if there is none. Names are case-sensitive.
-constexpr const Format* find_named_format(std::string_view name) {
-  for (const Format& format : kFormats) {
-    if (format.name == name) return &format;
-    for (std::string_view rest = format.aliases; !rest.empty();) {
+/// Position in kFormats of the format with that name or alias; kFormats.size() if there is none. Case-sensitive.
+constexpr std::size_t named_format_index(std::string_view name) {
+  std::size_t index = 0;
+  for (; index < kFormats.size(); ++index) {
+    if (kFormats[index].name == name) break;
+    bool found = false;
+    for (std::string_view rest = kFormats[index].aliases; !rest.empty() && !found;) {
       const auto blank = rest.find(' ');
-      if (rest.substr(0, blank) == name) return &format;
+      found = rest.substr(0, blank) == name;
       rest = blank == std::string_view::npos ? std::string_view{} : rest.substr(blank + 1);
     }
+    if (found) break;
   }
-  return nullptr;
+  return index;
 }
 
 /// The P3109 format with width `k`, precision `p` (hidden bit included), signed or not, extended or finite.
@@ -134,7 +137,7 @@ constexpr std::optional<FormatSpec> parse_p3109(std::string_view name) {
 
 /// A format by name, alias or P3109 name. The returned `name` is canonical and lives as long as `name` does for P3109.
 constexpr std::optional<Format> find_format(std::string_view name) {
-  if (const Format* format = find_named_format(name)) return *format;
+  if (const std::size_t index = named_format_index(name); index < kFormats.size()) return kFormats[index];
   if (const auto spec = parse_p3109(name)) return Format{name, *spec, "", "IEEE P3109"};
   return std::nullopt;
 }
