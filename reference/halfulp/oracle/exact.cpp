@@ -1,7 +1,8 @@
 // Exact: storage and arithmetic. Decides nothing; see exact.hpp.
 //
-// A number is numerator * 2^exponent / denominator with both integers odd and without a common factor, so that equal
-// numbers have equal storage and dyadic numbers (every value of every floating format) never meet a gcd.
+// A number is numerator * 2^exponent / denominator with both integers odd and without a common factor, so
+// that equal numbers have equal storage and dyadic numbers (every value of every floating format) never
+// meet a gcd.
 #include "halfulp/oracle/exact.hpp"
 
 #include <boost/multiprecision/cpp_int.hpp>
@@ -14,7 +15,9 @@ namespace halfulp::oracle {
 namespace {
 using boost::multiprecision::cpp_int;
 
-int top_bit(const cpp_int& positive) { return static_cast<int>(boost::multiprecision::msb(positive)); }
+int top_bit(const cpp_int& positive) {
+  return static_cast<int>(boost::multiprecision::msb(positive));
+}
 
 /// Shifts the factors of two of a positive integer into `exponent`.
 void make_odd(cpp_int& positive, int& exponent, int direction) {
@@ -50,14 +53,18 @@ Exact Exact::normalized(Storage s) {
 }
 
 Exact::Exact(std::int64_t value) : Exact(scaled(value, 0)) {}
-Exact Exact::from_unsigned(std::uint64_t value) { return scaled_unsigned(value, 0); }
+Exact Exact::from_unsigned(std::uint64_t value) {
+  return scaled_unsigned(value, 0);
+}
 Exact Exact::scaled(std::int64_t significand, int exponent) {
   return normalized({false, cpp_int(significand), 1, exponent});
 }
 Exact Exact::scaled_unsigned(std::uint64_t significand, int exponent) {
   return normalized({false, cpp_int(significand), 1, exponent});
 }
-Exact Exact::pow2(int exponent) { return scaled(1, exponent); }
+Exact Exact::pow2(int exponent) {
+  return scaled(1, exponent);
+}
 Exact Exact::ratio(std::int64_t numerator, std::int64_t denominator) {
   return Exact(numerator) / Exact(denominator);
 }
@@ -90,14 +97,16 @@ Exact operator+(const Exact& a, const Exact& b) {
   return Exact::normalized({false, left + right, p.denominator * q.denominator, exponent});
 }
 
-Exact operator-(const Exact& a, const Exact& b) { return a + -b; }
+Exact operator-(const Exact& a, const Exact& b) {
+  return a + -b;
+}
 
 Exact operator*(const Exact& a, const Exact& b) {
   if (a.is_zero() || b.is_zero()) return {};
   const auto& p = *a.storage_;
   const auto& q = *b.storage_;
-  return Exact::normalized(
-      {p.negative != q.negative, p.numerator * q.numerator, p.denominator * q.denominator, p.exponent + q.exponent});
+  return Exact::normalized({p.negative != q.negative, p.numerator * q.numerator,
+                            p.denominator * q.denominator, p.exponent + q.exponent});
 }
 
 Exact operator/(const Exact& a, const Exact& b) {
@@ -105,8 +114,8 @@ Exact operator/(const Exact& a, const Exact& b) {
   if (a.is_zero()) return {};
   const auto& p = *a.storage_;
   const auto& q = *b.storage_;
-  return Exact::normalized(
-      {p.negative != q.negative, p.numerator * q.denominator, p.denominator * q.numerator, p.exponent - q.exponent});
+  return Exact::normalized({p.negative != q.negative, p.numerator * q.denominator,
+                            p.denominator * q.numerator, p.exponent - q.exponent});
 }
 
 bool operator==(const Exact& a, const Exact& b) {
@@ -136,7 +145,9 @@ std::strong_ordering operator<=>(const Exact& a, const Exact& b) {
   return (p.negative ? -order : order) <=> 0;
 }
 
-int Exact::sign() const { return is_zero() ? 0 : storage_->negative ? -1 : 1; }
+int Exact::sign() const {
+  return is_zero() ? 0 : storage_->negative ? -1 : 1;
+}
 
 Exact Exact::times_pow2(int exponent) const {
   if (is_zero()) return {};
@@ -145,8 +156,12 @@ Exact Exact::times_pow2(int exponent) const {
   return Exact(std::make_shared<const Storage>(std::move(s)));
 }
 
-bool Exact::is_integer() const { return is_zero() || (storage_->denominator == 1 && storage_->exponent >= 0); }
-bool Exact::is_dyadic() const { return is_zero() || storage_->denominator == 1; }
+bool Exact::is_integer() const {
+  return is_zero() || (storage_->denominator == 1 && storage_->exponent >= 0);
+}
+bool Exact::is_dyadic() const {
+  return is_zero() || storage_->denominator == 1;
+}
 bool Exact::is_power_of_two() const {
   return !is_zero() && storage_->denominator == 1 && storage_->numerator == 1;
 }
@@ -155,7 +170,8 @@ int Exact::floor_log2() const {
   if (is_zero()) throw std::domain_error("halfulp::oracle::Exact: logarithm of zero");
   const Storage& s = *storage_;
   if (s.denominator == 1) return top_bit(s.numerator) + s.exponent;
-  // n/d lies in (2^(k-1), 2^(k+1)) with k = top(n) - top(d): below 2^k when the aligned n is below the aligned d.
+  // n/d lies in (2^(k-1), 2^(k+1)) with k = top(n) - top(d): below 2^k when the aligned n is below the
+  // aligned d.
   const int k = top_bit(s.numerator) - top_bit(s.denominator);
   const bool below = k >= 0 ? s.numerator < (s.denominator << static_cast<unsigned>(k))
                             : (s.numerator << static_cast<unsigned>(-k)) < s.denominator;
@@ -172,7 +188,8 @@ Exact Exact::floor() const {
   } else {
     denominator <<= static_cast<unsigned>(-s.exponent);
   }
-  const cpp_int quotient = numerator / denominator;  // not an integer: truncation is the floor of the magnitude
+  const cpp_int quotient =
+      numerator / denominator;  // not an integer: truncation is the floor of the magnitude
   return normalized({s.negative, s.negative ? cpp_int(quotient + 1) : quotient, 1, 0});
 }
 

@@ -1,8 +1,8 @@
 // Exact: a rational number without rounding, the value type of the oracle and of every exact twin.
 //
 // Decides nothing by itself: every operation is exact, and division by zero is the only one that fails.
-// A literal on the command line (docs/guide.md, "Values") is read into it digit for digit. Twin: none; the integer
-// engine in formats/ never sees this type.
+// A literal on the command line (docs/guide.md, "Values") is read into it digit for digit. Twin: none; the
+// integer engine in formats/ never sees this type.
 #pragma once
 
 #include <compare>
@@ -89,16 +89,17 @@ inline constexpr std::size_t kMaxLiteralDigits = 4096;
 inline constexpr int kMaxBinaryExponent = 40000;   ///< of `p` and of `2^`
 inline constexpr int kMaxDecimalExponent = 12000;  ///< of `e`; 10^12000 < 2^40000
 
-/// Reads a finite literal exactly: decimal `0.1` `-1e-3`, hex-float `0x1.8p-3` (the `p` is required), fraction `3/32`
-/// (two integers), power `2^-9`, integer. A sign `+` or `-` may stand in front. Empty on anything else, with the reason
-/// in `why` when that is given. The sign of a zero is lost: parse_value keeps it.
+/// Reads a finite literal exactly: decimal `0.1` `-1e-3`, hex-float `0x1.8p-3` (the `p` is required),
+/// fraction `3/32` (two integers), power `2^-9`, integer. A sign `+` or `-` may stand in front. Empty on
+/// anything else, with the reason in `why` when that is given. The sign of a zero is lost: parse_value
+/// keeps it.
 std::optional<Exact> parse_exact(std::string_view text, std::string* why = nullptr);
 
 /// `3/32`, or `3` for an integer.
 std::string to_fraction_string(const Exact& x);
 
-/// Every digit, positional, no exponent, no trailing zeros: `0.001953125`. Empty when the decimal expansion does not end
-/// (a reduced denominator with a prime factor other than 2 and 5).
+/// Every digit, positional, no exponent, no trailing zeros: `0.001953125`. Empty when the decimal expansion
+/// does not end (a reduced denominator with a prime factor other than 2 and 5).
 std::string to_decimal_string(const Exact& x);
 
 /// The shortest form of C's `%a` with leading digit 1: `0x1.8p-3`, `0x0p+0`. Empty unless is_dyadic().

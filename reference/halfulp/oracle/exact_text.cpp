@@ -1,4 +1,5 @@
-// Reading and writing Exact as text: docs/guide.md, "Values on the command line". Decides which literals are numbers.
+// Reading and writing Exact as text: docs/guide.md, "Values on the command line". Decides which literals
+// are numbers.
 #include <charconv>
 
 #include "halfulp/oracle/exact.hpp"
@@ -56,8 +57,10 @@ bool read_exponent(std::string_view text, int limit, int& out, std::string* why)
   if (text.empty()) return fail(why, "the exponent is missing");
   while (text.size() > 1 && text[0] == '0') text.remove_prefix(1);
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (end != text.data() + text.size() || text[0] == '-') return fail(why, "the exponent is not an integer");
-  if (error != std::errc{} || out > limit) return fail(why, "the exponent is beyond +-" + std::to_string(limit));
+  if (end != text.data() + text.size() || text[0] == '-')
+    return fail(why, "the exponent is not an integer");
+  if (error != std::errc{} || out > limit)
+    return fail(why, "the exponent is beyond +-" + std::to_string(limit));
   if (negative) out = -out;
   return true;
 }
@@ -90,7 +93,8 @@ bool read_decimal(std::string_view text, Exact& out, std::string* why) {
   int places = 0;
   int exponent = 0;
   if (!read_positional(text.substr(0, e), 10, out, places, why)) return false;
-  if (e != std::string_view::npos && !read_exponent(text.substr(e + 1), kMaxDecimalExponent, exponent, why)) return false;
+  if (e != std::string_view::npos && !read_exponent(text.substr(e + 1), kMaxDecimalExponent, exponent, why))
+    return false;
   exponent -= places;
   out = exponent >= 0 ? out * power(10, exponent) : out / power(10, -exponent);
   return true;
@@ -105,7 +109,8 @@ bool read_fraction(std::string_view numerator, std::string_view denominator, Exa
 }
 
 bool read_magnitude(std::string_view text, Exact& out, std::string* why) {
-  if (text.substr(0, 2) == "0x" || text.substr(0, 2) == "0X") return read_hex_float(text.substr(2), out, why);
+  if (text.substr(0, 2) == "0x" || text.substr(0, 2) == "0X")
+    return read_hex_float(text.substr(2), out, why);
   if (const auto slash = text.find('/'); slash != std::string_view::npos) {
     return read_fraction(text.substr(0, slash), text.substr(slash + 1), out, why);
   }

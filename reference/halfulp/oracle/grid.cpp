@@ -1,5 +1,5 @@
-// The order of the numbers of a format: a sorted table for small formats and unordered encodings, the order of the codes
-// for the rest. Twin: the significand arithmetic of formats/halfulp/round.hpp.
+// The order of the numbers of a format: a sorted table for small formats and unordered encodings, the order
+// of the codes for the rest. Twin: the significand arithmetic of formats/halfulp/round.hpp.
 #include "halfulp/oracle/grid.hpp"
 
 #include <algorithm>
@@ -31,12 +31,14 @@ class TableGrid final : public Grid {
   }
 
   std::uint64_t size(bool negative) const override { return side(negative).size(); }
-  std::uint64_t code(bool negative, std::uint64_t index) const override { return side(negative)[index].code; }
+  std::uint64_t code(bool negative, std::uint64_t index) const override {
+    return side(negative)[index].code;
+  }
   Value value(bool negative, std::uint64_t index) const override { return side(negative)[index].value; }
   std::optional<std::uint64_t> at_or_below(bool negative, const Exact& x) const override {
     const auto& steps = side(negative);
-    const auto above = std::upper_bound(steps.begin(), steps.end(), x,
-                                        [](const Exact& a, const Step& b) { return a < b.value.magnitude; });
+    const auto above = std::upper_bound(
+        steps.begin(), steps.end(), x, [](const Exact& a, const Step& b) { return a < b.value.magnitude; });
     if (above == steps.begin()) return std::nullopt;
     return static_cast<std::uint64_t>(above - steps.begin()) - 1;
   }
@@ -50,7 +52,8 @@ class TableGrid final : public Grid {
   std::array<std::vector<Step>, 2> sides_;
 };
 
-/// Floating and two's complement formats: the n-th magnitude is the code n (or its negative), so no table is needed.
+/// Floating and two's complement formats: the n-th magnitude is the code n (or its negative), so no table
+/// is needed.
 class CodeGrid final : public Grid {
  public:
   explicit CodeGrid(const FormatSpec& format)
@@ -61,10 +64,12 @@ class CodeGrid final : public Grid {
 
   std::uint64_t size(bool negative) const override { return sizes_[negative ? 1 : 0]; }
   std::uint64_t code(bool negative, std::uint64_t index) const override {
-    if (index == 0 && limits().zero) return negative && limits().minus_zero ? *limits().minus_zero : *limits().zero;
+    if (index == 0 && limits().zero)
+      return negative && limits().minus_zero ? *limits().minus_zero : *limits().zero;
     const std::uint64_t sign_bit = std::uint64_t{1} << (format().width - 1);
     std::uint64_t bits = index;
-    if (negative) bits = format().encoding == Encoding::floating ? sign_bit | index : (sign_bit - index) | sign_bit;
+    if (negative)
+      bits = format().encoding == Encoding::floating ? sign_bit | index : (sign_bit - index) | sign_bit;
     return bits << format().storage_shift;
   }
   Value value(bool negative, std::uint64_t index) const override {
@@ -109,7 +114,8 @@ class CodeGrid final : public Grid {
     const int field = std::max(x.floor_log2() + f.bias, lowest_field);
     if (field >> f.exponent_bits != 0) return ~std::uint64_t{0};
     const std::uint64_t hidden = std::uint64_t{1} << f.fraction_bits;
-    return static_cast<std::uint64_t>(field) * hidden + whole(x.times_pow2(f.fraction_bits + f.bias - field)) - hidden;
+    return static_cast<std::uint64_t>(field) * hidden +
+           whole(x.times_pow2(f.fraction_bits + f.bias - field)) - hidden;
   }
 
   std::array<std::uint64_t, 2> sizes_;
@@ -118,7 +124,8 @@ class CodeGrid final : public Grid {
 constexpr int kTableWidth = 10;
 
 std::unique_ptr<const Grid> make_grid(const FormatSpec& format) {
-  const bool ordered = format.encoding == Encoding::floating || format.encoding == Encoding::twos_complement;
+  const bool ordered =
+      format.encoding == Encoding::floating || format.encoding == Encoding::twos_complement;
   if (ordered && format.width > kTableWidth) return std::make_unique<const CodeGrid>(format);
   return std::make_unique<const TableGrid>(format);
 }
@@ -138,6 +145,8 @@ const Grid& grid_of(const FormatSpec& format) {
   return *(recent = grids.back().get());
 }
 
-const Limits& limits_of(const FormatSpec& format) { return grid_of(format).limits(); }
+const Limits& limits_of(const FormatSpec& format) {
+  return grid_of(format).limits();
+}
 
 }  // namespace halfulp::oracle

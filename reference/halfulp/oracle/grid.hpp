@@ -11,8 +11,9 @@
 
 namespace halfulp::oracle {
 
-/// The finite numbers of one sign in ascending magnitude. Index 0 is zero, where the format has one; in a format without
-/// -0 the negative side begins with the code of +0. The negative side of an unsigned format is empty.
+/// The finite numbers of one sign in ascending magnitude. Index 0 is zero, where the format has one; in a
+/// format without -0 the negative side begins with the code of +0. The negative side of an unsigned format
+/// is empty.
 class Grid {
  public:
   virtual ~Grid() = default;

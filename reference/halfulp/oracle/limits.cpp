@@ -1,4 +1,5 @@
-// The ends of a format, by enumeration and by bisection. Twin: the derived functions of formats/halfulp/spec.hpp.
+// The ends of a format, by enumeration and by bisection. Twin: the derived functions of
+// formats/halfulp/spec.hpp.
 #include "halfulp/oracle/limits.hpp"
 
 #include <stdexcept>
@@ -63,7 +64,8 @@ bool may_produce(const FormatSpec& format, std::uint64_t code, const Value& valu
 }
 
 Limits enumerate_limits(const FormatSpec& format) {
-  if (format.width > 16) throw std::invalid_argument("halfulp::oracle::enumerate_limits: more than 16 bits");
+  if (format.width > 16)
+    throw std::invalid_argument("halfulp::oracle::enumerate_limits: more than 16 bits");
   Limits limits;
   for (std::uint64_t bits = 0; bits < std::uint64_t{1} << format.width; ++bits) {
     const std::uint64_t code = bits << format.storage_shift;
@@ -80,11 +82,15 @@ Limits bisect_limits(const FormatSpec& format) {
   Limits limits;
   const std::uint64_t half = std::uint64_t{1} << (format.width - 1);
   const auto at = [&format](std::uint64_t bits) { return value_of(format, bits << format.storage_shift); };
-  const auto enter_bits = [&](std::uint64_t bits) { enter(format, bits << format.storage_shift, at(bits), limits); };
+  const auto enter_bits = [&](std::uint64_t bits) {
+    enter(format, bits << format.storage_shift, at(bits), limits);
+  };
 
-  // One half of the codes at a time: in each, from its second code on, numbers come first, then Inf, then NaN.
+  // One half of the codes at a time: in each, from its second code on, numbers come first, then Inf, then
+  // NaN.
   for (std::uint64_t base : {std::uint64_t{0}, half}) {
-    const std::uint64_t infinity = first_where(1, half, [&](std::uint64_t i) { return !at(base + i).is_finite(); });
+    const std::uint64_t infinity =
+        first_where(1, half, [&](std::uint64_t i) { return !at(base + i).is_finite(); });
     const std::uint64_t nan =
         first_where(infinity, half, [&](std::uint64_t i) { return at(base + i).cls == ValueClass::nan; });
     enter_bits(base);
@@ -92,7 +98,8 @@ Limits bisect_limits(const FormatSpec& format) {
       enter_bits(base + 1);
       enter_bits(base + infinity - 1);
       // The subnormals are the first numbers of their half.
-      const std::uint64_t normal = first_where(1, infinity, [&](std::uint64_t i) { return !at(base + i).subnormal; });
+      const std::uint64_t normal =
+          first_where(1, infinity, [&](std::uint64_t i) { return !at(base + i).subnormal; });
       if (normal < infinity) enter_bits(base + normal);
     }
     if (infinity < nan) enter_bits(base + infinity);

@@ -1,8 +1,8 @@
 // Limits: what stands at the ends of a format.
 //
-// Decides: largest, smallest, NaN, Inf and zero codes, found by looking at the codes themselves: every code up to 16 bits,
-// and by bisection over the codes of wider formats, whose values grow with the magnitude. The table tests compare both with
-// the standards. Twin: the derived functions of formats/halfulp/spec.hpp.
+// Decides: largest, smallest, NaN, Inf and zero codes, found by looking at the codes themselves: every code
+// up to 16 bits, and by bisection over the codes of wider formats, whose values grow with the magnitude.
+// The table tests compare both with the standards. Twin: the derived functions of formats/halfulp/spec.hpp.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,8 @@ struct Limits {
     std::uint64_t last = 0;  ///< inclusive
     friend bool operator==(const CodeRange&, const CodeRange&) = default;
   };
-  Number largest = {};                            ///< largest finite
-  std::optional<Number> lowest = {};              ///< the negative number of largest magnitude that a cast may produce
+  Number largest = {};                ///< largest finite
+  std::optional<Number> lowest = {};  ///< the negative number of largest magnitude that a cast may produce
   Number smallest_positive = {};
   std::optional<Number> smallest_normal = {};     ///< floating formats only
   std::optional<Number> smallest_subnormal = {};  ///< where there are subnormals
@@ -37,15 +37,14 @@ struct Limits {
   std::optional<std::uint64_t> minus_infinity = {};
   std::vector<CodeRange> nans = {};  ///< runs of NaN codes in ascending order
 
-  bool has_nan() const { return !nans.empty(); }
-  bool has_infinity() const { return infinity.has_value(); }
   friend bool operator==(const Limits&, const Limits&) = default;
 };
 
 /// Looks at every code. Requires width <= 16.
 Limits enumerate_limits(const FormatSpec& format);
 
-/// Bisects over the codes. Requires a floating or two's complement format; equals enumerate_limits where both apply.
+/// Bisects over the codes. Requires a floating or two's complement format; equals enumerate_limits where
+/// both apply.
 Limits bisect_limits(const FormatSpec& format);
 
 /// The limits of a format, found once and kept (grid.cpp).

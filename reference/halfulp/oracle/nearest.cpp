@@ -1,4 +1,5 @@
-// The cast by distance, rule by rule. Sections as in nearest.hpp. Twin: formats/halfulp/round.hpp and cast.hpp.
+// The cast by distance, rule by rule. Sections as in nearest.hpp. Twin: formats/halfulp/round.hpp and
+// cast.hpp.
 #include "halfulp/oracle/nearest.hpp"
 
 #include <stdexcept>
@@ -22,7 +23,8 @@ Exact nearest_integer_ties_to_even(const Exact& x) {
 }
 
 /// P3109 variants A, B and C: whether `x`, strictly between its neighbours, goes away from zero.
-bool stochastic_away(const Neighbours& n, const Exact& x, const CastPolicy& policy, std::uint64_t random_word) {
+bool stochastic_away(const Neighbours& n, const Exact& x, const CastPolicy& policy,
+                     std::uint64_t random_word) {
   const int bits = policy.sr_bits;
   const auto r = static_cast<std::int64_t>(random_word & ((std::uint64_t{1} << bits) - 1));
   switch (policy.sr_variant) {
@@ -55,7 +57,8 @@ class Caster {
         case Negative::error: return refuse(Refusal::negative);
         case Negative::abs: x.negative = false; break;
         case Negative::zero: x = zero_value(false); break;
-        case Negative::nan: return limits_.has_nan() ? CastResult{nan_code(true, 0)} : nan_where_none(true);
+        case Negative::nan:
+          return limits_.nans.empty() ? nan_where_none(true) : CastResult{nan_code(true, 0)};
       }
     }
     if (x.cls == ValueClass::infinity) return infinity(x.negative);
@@ -75,10 +78,11 @@ class Caster {
     return negative && limits_.minus_zero ? *limits_.minus_zero : *limits_.zero;
   }
 
-  /// Requires a format with NaN. Only IEEE-like formats have several of one sign (IEEE 754-2019 6.2.1: the top bit of the
-  /// trailing significand marks a quiet NaN).
+  /// Requires a format with NaN. Only IEEE-like formats have several of one sign (IEEE 754-2019 6.2.1: the
+  /// top bit of the trailing significand marks a quiet NaN).
   std::uint64_t nan_code(bool negative, std::uint64_t payload) const {
-    if (to_.non_finite != NonFinite::ieee) return (negative ? limits_.nans.back() : limits_.nans.front()).first;
+    if (to_.non_finite != NonFinite::ieee)
+      return (negative ? limits_.nans.back() : limits_.nans.front()).first;
     const std::uint64_t fraction_end = std::uint64_t{1} << to_.fraction_bits;
     const std::uint64_t quiet = fraction_end / 2;
     std::uint64_t fraction = quiet;
@@ -91,7 +95,7 @@ class Caster {
   // ---- what is not a number ----
 
   CastResult source_nan(const Value& x) const {
-    if (!limits_.has_nan()) return nan_where_none(x.negative);
+    if (limits_.nans.empty()) return nan_where_none(x.negative);
     if (policy_.nan_sign == NanSign::unrecorded) return refuse(Refusal::nan_unrecorded);
     const bool negative = x.negative && policy_.nan_sign == NanSign::keep_sign;
     if (to_.non_finite == NonFinite::nan_minus_zero && policy_.fnuz_nan == FnuzNan::signed_max) {
@@ -120,8 +124,9 @@ class Caster {
         case InfNone::error: return refuse(Refusal::infinity);
       }
     }
-    const bool to_largest = policy_.overflow == Overflow::saturate ||
-                            (policy_.overflow == Overflow::saturate_keep_inf && to_.non_finite == NonFinite::p3109_finite);
+    const bool to_largest =
+        policy_.overflow == Overflow::saturate ||
+        (policy_.overflow == Overflow::saturate_keep_inf && to_.non_finite == NonFinite::p3109_finite);
     if (to_largest) return {.code = largest_code(negative), .flags = kInexact};
     if (limits_.infinity) return {.code = negative ? *limits_.minus_infinity : *limits_.infinity};
     return {.code = nan_code(negative, 0), .flags = kInexact};
@@ -140,7 +145,8 @@ class Caster {
 
   // ---- numbers ----
 
-  /// A finite result that ends inside the binade below it in magnitude: rounded toward zero, or to_odd by convention.
+  /// A finite result that ends inside the binade below it in magnitude: rounded toward zero, or to_odd by
+  /// convention.
   bool rounds_inward(bool negative) const {
     switch (policy_.rounding) {
       case Rounding::toward_zero:
@@ -173,7 +179,8 @@ class Caster {
     return nearest_mode && x - n.low == n.high - x;
   }
 
-  /// Judged on the rounded magnitude, or on the source under before_rounding (which matters only when not saturating).
+  /// Judged on the rounded magnitude, or on the source under before_rounding (which matters only when not
+  /// saturating).
   bool overflows(const Neighbours& n, const Value& x, bool away) const {
     if (away ? !n.high_fits : !n.low_fits) return true;
     const bool before =
@@ -238,7 +245,8 @@ class Caster {
 
 }  // namespace
 
-CastResult nearest(const Value& x, const FormatSpec& to, const CastPolicy& policy, std::uint64_t random_word) {
+CastResult nearest(const Value& x, const FormatSpec& to, const CastPolicy& policy,
+                   std::uint64_t random_word) {
   if (policy.rounding == Rounding::unrecorded) {
     throw std::invalid_argument("halfulp::oracle::nearest: the rounding is not named");
   }
@@ -255,7 +263,8 @@ CastResult cast(const FormatSpec& from, std::uint64_t code, const FormatSpec& to
 
 Value rounded(const Value& x, const FormatSpec& to, const CastPolicy& policy, std::uint64_t random_word) {
   const CastResult result = nearest(x, to, policy, random_word);
-  if (result.refusal != Refusal::none) throw std::domain_error("halfulp::oracle::rounded: the cast is refused");
+  if (result.refusal != Refusal::none)
+    throw std::domain_error("halfulp::oracle::rounded: the cast is refused");
   return value_of(to, result.code);
 }
 

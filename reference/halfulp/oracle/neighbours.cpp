@@ -1,5 +1,6 @@
-// The two neighbours of a number on the grid of a format, continued past its largest finite with an unbounded exponent.
-// IEEE 754-2019 4.3: "rounded as though with unbounded exponent range". Twin: formats/halfulp/round.hpp.
+// The two neighbours of a number on the grid of a format, continued past its largest finite with an
+// unbounded exponent. IEEE 754-2019 4.3: "rounded as though with unbounded exponent range". Twin:
+// formats/halfulp/round.hpp.
 #include <algorithm>
 
 #include "halfulp/oracle/grid.hpp"
@@ -21,8 +22,9 @@ Exact gap_beyond(const FormatSpec& to, const Exact& x) {
   return Exact::pow2(std::max(x.floor_log2(), lowest) - to.fraction_bits);
 }
 
-/// Numbers of the continued grid alternate between even and odd. In a binade they are multiples m of the gap; the parity of
-/// m is that of the code except where one binade holds one number (no fraction bits), so there the exponent decides.
+/// Numbers of the continued grid alternate between even and odd. In a binade they are multiples m of the
+/// gap; the parity of m is that of the code except where one binade holds one number (no fraction bits), so
+/// there the exponent decides.
 bool is_even_beyond(const FormatSpec& to, const Grid& grid, bool negative, const Exact& x) {
   const std::uint64_t last = grid.size(negative) - 1;
   const Exact largest = grid.value(negative, last).magnitude;

@@ -17,7 +17,9 @@ struct Fields {
   std::uint64_t fraction_ones;
 };
 
-std::uint64_t ones(int bits) { return bits == 0 ? 0 : ~std::uint64_t{0} >> (64 - bits); }
+std::uint64_t ones(int bits) {
+  return bits == 0 ? 0 : ~std::uint64_t{0} >> (64 - bits);
+}
 
 Fields split(const FormatSpec& f, std::uint64_t bits) {
   return {.sign = f.is_signed && (bits >> (f.width - 1)) != 0,
@@ -44,7 +46,8 @@ std::optional<Value> non_finite_of(const FormatSpec& f, std::uint64_t bits, cons
       return std::nullopt;
     case NonFinite::p3109_extended:
     case NonFinite::p3109_finite: {
-      // Interim report 3.2: NaN at 2^(K-1) (signed) or 2^K - 1 (unsigned); Inf one below the sign bit or below NaN.
+      // Interim report 3.2: NaN at 2^(K-1) (signed) or 2^K - 1 (unsigned); Inf one below the sign bit or
+      // below NaN.
       const bool extended = f.non_finite == NonFinite::p3109_extended;
       const std::uint64_t last = ones(f.width);
       if (!f.is_signed) {
@@ -67,7 +70,8 @@ Value finite(bool negative, const Exact& magnitude, bool subnormal = false) {
   return {.cls = ValueClass::finite, .negative = negative, .subnormal = subnormal, .magnitude = magnitude};
 }
 
-/// (-1)^s * 2^(e - bias) * 1.f, and 2^(1 - bias) * 0.f in exponent field 0 unless that is an ordinary binade.
+/// (-1)^s * 2^(e - bias) * 1.f, and 2^(1 - bias) * 0.f in exponent field 0 unless that is an ordinary
+/// binade.
 Value floating_value(const FormatSpec& f, std::uint64_t bits) {
   const Fields part = split(f, bits);
   if (const auto special = non_finite_of(f, bits, part)) return *special;
@@ -76,8 +80,8 @@ Value floating_value(const FormatSpec& f, std::uint64_t bits) {
     return finite(part.sign, magnitude, part.fraction != 0);
   }
   const std::uint64_t hidden = std::uint64_t{1} << f.fraction_bits;
-  return finite(part.sign, Exact::scaled_unsigned(hidden + part.fraction,
-                                                  static_cast<int>(part.exponent) - f.bias - f.fraction_bits));
+  return finite(part.sign, Exact::scaled_unsigned(hidden + part.fraction, static_cast<int>(part.exponent) -
+                                                                              f.bias - f.fraction_bits));
 }
 
 /// The integer in two's complement (or plain binary) times 2^-fraction_bits.
@@ -87,7 +91,8 @@ Value integer_value(const FormatSpec& f, std::uint64_t bits) {
   return finite(negative, Exact::scaled_unsigned(magnitude, -f.fraction_bits));
 }
 
-/// QLoRA (arXiv:2305.14314) appendix E: each value is a binary32 number, written here by its exact decimal digits.
+/// QLoRA (arXiv:2305.14314) appendix E: each value is a binary32 number, written here by its exact decimal
+/// digits.
 Value nf4_value(std::uint64_t code) {
   static const auto table = [] {
     // clang-format off
@@ -107,14 +112,15 @@ Value nf4_value(std::uint64_t code) {
   return table[code];
 }
 
-/// HiFloat8 (arXiv:2409.16626, unverified): a prefix gives the width D of the exponent field, which is a sign bit and a
-/// magnitude with an implied leading 1; what is left is the fraction.
+/// HiFloat8 (arXiv:2409.16626, unverified): a prefix gives the width D of the exponent field, which is a
+/// sign bit and a magnitude with an implied leading 1; what is left is the fraction.
 Value hifloat8_value(std::uint64_t code) {
   const bool negative = (code & 0x80) != 0;
   const std::uint64_t rest = code & 0x7f;
   if (code == 0x80) return nan_value(false);
   if (rest == 0x6f) return infinity_value(negative);
-  if (rest < 8) return finite(negative, rest == 0 ? Exact() : Exact::pow2(static_cast<int>(rest) - 23), rest != 0);
+  if (rest < 8)
+    return finite(negative, rest == 0 ? Exact() : Exact::pow2(static_cast<int>(rest) - 23), rest != 0);
   struct Prefix {
     std::uint64_t bits;
     int length;
@@ -135,26 +141,35 @@ Value hifloat8_value(std::uint64_t code) {
       if ((field & leading) != 0) exponent = -exponent;
     }
     const std::uint64_t hidden = std::uint64_t{1} << fraction_bits;
-    return finite(negative, Exact::scaled_unsigned(hidden | (rest & (hidden - 1)), exponent - fraction_bits));
+    return finite(negative,
+                  Exact::scaled_unsigned(hidden | (rest & (hidden - 1)), exponent - fraction_bits));
   }
   throw std::logic_error("halfulp::oracle: no HiFloat8 prefix");
 }
 
 }  // namespace
 
-Value value_from(const Exact& number) { return finite(number.sign() < 0, number.abs()); }
-Value zero_value(bool negative) { return {.cls = ValueClass::zero, .negative = negative}; }
-Value infinity_value(bool negative) { return {.cls = ValueClass::infinity, .negative = negative}; }
+Value value_from(const Exact& number) {
+  return finite(number.sign() < 0, number.abs());
+}
+Value zero_value(bool negative) {
+  return {.cls = ValueClass::zero, .negative = negative};
+}
+Value infinity_value(bool negative) {
+  return {.cls = ValueClass::infinity, .negative = negative};
+}
 Value nan_value(bool negative, std::uint64_t payload) {
   return {.cls = ValueClass::nan, .negative = negative, .payload = payload};
 }
 
 bool is_code(const FormatSpec& format, std::uint64_t code) {
-  return (code & ones(format.storage_shift)) == 0 && (code >> format.storage_shift & ~ones(format.width)) == 0;
+  return (code & ones(format.storage_shift)) == 0 &&
+         (code >> format.storage_shift & ~ones(format.width)) == 0;
 }
 
 Value value_of(const FormatSpec& format, std::uint64_t code) {
-  if (!is_code(format, code)) throw std::invalid_argument("halfulp::oracle::value_of: not a code of the format");
+  if (!is_code(format, code))
+    throw std::invalid_argument("halfulp::oracle::value_of: not a code of the format");
   const std::uint64_t bits = code >> format.storage_shift;
   switch (format.encoding) {
     case Encoding::floating: return floating_value(format, bits);

@@ -1,7 +1,8 @@
-// Value: what a code means, by the definition of its format. IEEE 754-2019 3.4, OCP OFP8 v1.0 section 5, OCP MX v1.0
-// section 5.3 and 5.4, IEEE P3109 interim report section 3, two's complement, NF4, HiFloat8.
+// Value: what a code means, by the definition of its format. IEEE 754-2019 3.4, OCP OFP8 v1.0 section 5,
+// OCP MX v1.0 section 5.3 and 5.4, IEEE P3109 interim report section 3, two's complement, NF4, HiFloat8.
 //
-// Decides: the value of every code. Reads only the raw fields of FormatSpec. Twin: formats/halfulp/unpacked.hpp.
+// Decides: the value of every code. Reads only the raw fields of FormatSpec. Twin:
+// formats/halfulp/unpacked.hpp.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +19,11 @@ enum class ValueClass : std::uint8_t { zero, finite, infinity, nan };
 
 struct Value {
   ValueClass cls = ValueClass::zero;
-  bool negative = false;     ///< also of zeros, infinities and NaNs
-  bool subnormal = false;    ///< a nonzero number in the subnormal range of the format it was read from
-  Exact magnitude = {};      ///< > 0 for `finite`, else 0
-  std::uint64_t payload = 0; ///< NaN: fraction field shifted to the top of 64 bits; 0 where a sign has a single NaN
+  bool negative = false;   ///< also of zeros, infinities and NaNs
+  bool subnormal = false;  ///< a nonzero number in the subnormal range of the format it was read from
+  Exact magnitude = {};    ///< > 0 for `finite`, else 0
+  std::uint64_t payload =
+      0;  ///< NaN: fraction field shifted to the top of 64 bits; 0 where a sign has a single NaN
 
   /// Zero or finite with its sign, for arithmetic. Meaningless for Inf and NaN.
   Exact number() const { return negative ? -magnitude : magnitude; }
