@@ -1,9 +1,9 @@
 // nearest: the cast, by distance on exact rationals. IEEE 754-2019 4.3 (roundings), 7.4 and 7.5 (overflow,
-// underflow); OCP OFP8 v1.0 section 5.3 (SAT, OVF); IEEE P3109 interim report 4.6 (saturation), with
-// CastPolicy naming the choice wherever these leave one open.
+// underflow), the saturation modes of OCP OFP8 v1.0 and IEEE P3109; CastPolicy names the choice wherever
+// these leave one open.
 //
-// Decides: the code, the flags and the refusals of every cast. Twin: formats/halfulp/round.hpp and
-// cast.hpp.
+// Decides: the code, the flags and the refusals of every cast.
+// Twin: formats/halfulp/round.hpp and cast.hpp.
 #pragma once
 
 #include <cstdint>

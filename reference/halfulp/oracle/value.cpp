@@ -46,7 +46,7 @@ std::optional<Value> non_finite_of(const FormatSpec& f, std::uint64_t bits, cons
       return std::nullopt;
     case NonFinite::p3109_extended:
     case NonFinite::p3109_finite: {
-      // Interim report 3.2: NaN at 2^(K-1) (signed) or 2^K - 1 (unsigned); Inf one below the sign bit or
+      // P3109: NaN at 2^(K-1) (signed) or 2^K - 1 (unsigned); Inf one below the sign bit or
       // below NaN.
       const bool extended = f.non_finite == NonFinite::p3109_extended;
       const std::uint64_t last = ones(f.width);

@@ -1,8 +1,8 @@
 // Value: what a code means, by the definition of its format. IEEE 754-2019 3.4, OCP OFP8 v1.0 section 5,
-// OCP MX v1.0 section 5.3 and 5.4, IEEE P3109 interim report section 3, two's complement, NF4, HiFloat8.
+// OCP MX v1.0 section 5, IEEE P3109, two's complement, NF4, HiFloat8.
 //
-// Decides: the value of every code. Reads only the raw fields of FormatSpec. Twin:
-// formats/halfulp/unpacked.hpp.
+// Decides: the value of every code. Reads only the raw fields of FormatSpec.
+// Twin: formats/halfulp/unpacked.hpp.
 #pragma once
 
 #include <cstdint>
