@@ -71,11 +71,13 @@ HALFULP_HD HALFULP_INLINE constexpr Position<Word> locate_floating(const BasicUn
 
 template <class Word>
 HALFULP_HD constexpr Position<Word> locate_integer(const BasicUnpacked<Word>& x, const FormatSpec& to) {
-  std::int32_t exponent = x.exponent;
-  const std::int32_t excess = exponent + bit_width(x.significand) + to.fraction_bits - (to.width + 2);
-  if (excess > 0) exponent -= excess;  // far beyond the range: still beyond it
   Position<Word> p;
-  p.index = split_at(x.significand, exponent, x.sticky, -to.fraction_bits, p.gap);
+  constexpr int kHuge = 62;  // far above every integer format; the fraction below the unit still tells exact from tie
+  const bool huge = x.exponent + bit_width(x.significand) + to.fraction_bits > kHuge;
+  if (!huge || x.exponent < -to.fraction_bits) {
+    p.index = split_at(x.significand, x.exponent, x.sticky, -to.fraction_bits, p.gap);
+  }
+  if (huge) p.index = std::uint64_t{1} << kHuge;
   return p;
 }
 
@@ -118,6 +120,8 @@ HALFULP_HD constexpr TablePosition<Word> locate_in_table(const BasicUnpacked<Wor
     if (whole >= p.far.units) {
       p.near.beyond = whole > p.near.units || !part.zero();
       p.gap.sticky = p.near.beyond;
+      const std::int32_t binade = x.exponent + bit_width(x.significand) - 1;
+      if (continued) split_at(x.significand, x.exponent, x.sticky, binade - 1, p.gap);  // two numbers per binade
       return p;
     }
   }
@@ -241,6 +245,11 @@ HALFULP_HD constexpr std::uint64_t overflowed(const FormatSpec& to, bool negativ
   return clamped ? largest_code(to, negative) : infinity_or_nan(to, negative, policy);
 }
 
+/// Overflow is judged on the source value: any value above the largest finite overflows.
+HALFULP_HD constexpr bool judged_early(const CastPolicy& policy) {
+  return policy.overflow_test == OverflowTest::before_rounding && policy.overflow == Overflow::overflow;
+}
+
 HALFULP_HD constexpr bool is_nearest(Rounding rounding) {
   return rounding == Rounding::ties_to_even || rounding == Rounding::ties_to_away;
 }
@@ -257,12 +266,19 @@ HALFULP_HD constexpr CastResult cast_into_table(const BasicUnpacked<Word>& x, co
   const bool tie = p.gap.half() && is_nearest(policy.rounding);
   CastResult r;
   r.flags = static_cast<std::uint8_t>((exact ? 0 : kInexact) | (tie ? kTie : 0));
-  if (p.near.beyond || chosen.beyond) {
-    r.flags |= kOverflow;
+  if (p.near.beyond || chosen.beyond || (judged_early(policy) && p.far.beyond && !exact)) {
+    r.flags |= kInexact | kOverflow;
     r.code = overflowed(to, x.negative, policy);
   } else {
     r.code = chosen.code;
-    if (!exact && chosen.units == 0) r.flags |= kUnderflow;
+    bool subnormal = table_is_subnormal(to, static_cast<unsigned>(chosen.code));
+    if (subnormal && flushes(policy.flush, Flush::out)) {
+      r.code = zero_code(to, x.negative);
+      r.flags |= kInexact | kUnderflow;
+      subnormal = false;
+    }
+    if (subnormal) r.flags |= kSubnormal;
+    if (!exact && (subnormal || chosen.units == 0)) r.flags |= kUnderflow;
   }
   return r;
 }
@@ -277,18 +293,19 @@ HALFULP_HD HALFULP_INLINE constexpr CastResult cast_finite(const BasicUnpacked<W
   const Position<Word> p = floating ? locate_floating(x, to) : locate_integer(x, to);
   const bool on_grid = p.gap.zero() && !p.below_smallest;
   bool away = !p.below_smallest && rounds_away(p.gap, x.negative, (p.index & 1) != 0, policy, random);
-  if (policy.low_binade == LowBinade::upward) away = away || (p.index == 0 && !on_grid && !p.below_smallest);
-  if (policy.low_binade == LowBinade::never_min) away = away || p.index == 0;
+  if (to.zeros == Zeros::absent && p.index == 0) {
+    if (policy.low_binade == LowBinade::upward && !p.below_smallest) away = !on_grid;
+    if (policy.low_binade == LowBinade::never_min) away = true;
+  }
   std::uint64_t index = p.index + (away ? 1 : 0);
 
   const bool tie = p.gap.half() && !p.below_smallest && is_nearest(policy.rounding);
   const std::uint64_t largest = to.largest_magnitude(x.negative);
   const bool too_large = index > largest;
-  const bool early = policy.overflow_test == OverflowTest::before_rounding && policy.overflow == Overflow::overflow &&
-                     (p.index > largest || (p.index == largest && !on_grid));
+  const bool early = judged_early(policy) && p.index == largest && !on_grid;
   int flags = (on_grid && !away ? 0 : kInexact) | (tie ? kTie : 0);
   if (too_large || early) {
-    flags |= kInexact | (too_large ? kOverflow : 0);
+    flags |= kInexact | kOverflow;
     return {.code = overflowed(to, x.negative, policy), .flags = static_cast<std::uint8_t>(flags)};
   }
   const bool gradual = floating && to.subnormals == Subnormals::gradual;

@@ -78,4 +78,9 @@ HALFULP_HD constexpr bool table_has(const FormatSpec& spec, unsigned code) {
   return spec.encoding != Encoding::hifloat8 || ((code & 0x7f) != 0x6f && code != 0x80);
 }
 
+/// True for HiFloat8's denormal numbers (prefix 0000).
+HALFULP_HD constexpr bool table_is_subnormal(const FormatSpec& spec, unsigned code) {
+  return spec.encoding == Encoding::hifloat8 && (code & 0x78) == 0 && (code & 0x07) != 0;
+}
+
 }  // namespace halfulp

@@ -102,7 +102,9 @@ HALFULP_HD HALFULP_INLINE constexpr Unpacked unpack(const FormatSpec& spec, std:
     return {.number_class = NumberClass::infinity, .negative = code >= 0x80};
   }
   if (spec.encoding == Encoding::hifloat8 && code == 0x80) return {.number_class = NumberClass::nan};
-  return detail::from_units(table_units(spec, static_cast<unsigned>(code)), -table_places(spec));
+  Unpacked x = detail::from_units(table_units(spec, static_cast<unsigned>(code)), -table_places(spec));
+  if (table_is_subnormal(spec, static_cast<unsigned>(code))) x.number_class = NumberClass::subnormal;
+  return x;
 }
 
 }  // namespace halfulp
