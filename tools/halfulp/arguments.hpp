@@ -1,0 +1,22 @@
+// The command line before and after CLI11 reads it: negative literals, global options, error texts.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "commands.hpp"
+
+namespace halfulp::tool {
+
+/// The arguments in the order in which CLI11 takes them (last first, without the program). A negative literal gets a
+/// leading blank, which keeps it from being read as an option; values are trimmed where they are used.
+std::vector<std::string> parse_order(int argc, char** argv);
+
+/// Adds the options of Globals to a command and to its subcommands, where they have none of that name.
+void add_globals(CLI::App& app, Globals& globals);
+
+/// WHAT: WHY; HOW TO MEND for what CLI11 refused, with the nearest names for unknown commands and options.
+std::string parse_error_text(const CLI::App& app, const CLI::ParseError& error);
+
+}  // namespace halfulp::tool

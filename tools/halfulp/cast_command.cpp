@@ -1,0 +1,8 @@
+// The subcommand `cast`.
+#include "commands.hpp"
+
+namespace halfulp::tool {
+
+void add_cast(CLI::App&, const Globals&, Runner&) {}
+
+}  // namespace halfulp::tool

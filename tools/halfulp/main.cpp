@@ -1,0 +1,61 @@
+// The `halfulp` command: registers the subcommands, parses the command line, turns every error into one line.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "arguments.hpp"
+#include "commands.hpp"
+
+namespace halfulp::tool {
+namespace {
+
+int print_error(const std::string& message) {
+  std::fprintf(stderr, "halfulp: error: %s\n", message.c_str());
+  return kUsage;
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Bit-exact numeric formats: casts, thresholds, explanations, verification.", "halfulp");
+  app.set_version_flag("--version", "halfulp " HALFULP_VERSION);
+  app.require_subcommand(0, 1);
+  app.footer("`halfulp COMMAND --help` shows the options of a command and examples.");
+  Globals globals;
+  Runner runner;
+  add_formats(app, globals, runner);
+  add_decode(app, globals, runner);
+  add_cast(app, globals, runner);
+  add_thresholds(app, globals, runner);
+  add_explain(app, globals, runner);
+  add_verify(app, globals, runner);
+  add_doctor(app, globals, runner);
+  add_globals(app, globals);
+
+  try {
+    app.parse(parse_order(argc, argv));
+  } catch (const CLI::Success& success) {  // --help, --version
+    app.exit(success);
+    return std::fflush(stdout) == 0 ? kPassed : print_error("standard output: it cannot be written; write elsewhere");
+  } catch (const CLI::ParseError& error) {
+    return print_error(parse_error_text(app, error));
+  }
+  if (app.get_subcommands().empty()) {
+    std::fputs(app.help().c_str(), stderr);
+    return kUsage;
+  }
+  return runner();
+}
+
+}  // namespace
+}  // namespace halfulp::tool
+
+int main(int argc, char** argv) {
+  try {
+    return halfulp::tool::run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    return halfulp::tool::print_error("memory: the system has no more; give less input at a time");
+  } catch (const std::exception& error) {  // InputError among them
+    return halfulp::tool::print_error(error.what());
+  }
+}
