@@ -96,7 +96,7 @@ class Draw {
     p.overflow = one<Overflow>();
     p.overflow_test = one<OverflowTest>();
     p.directed_overflow = one<DirectedOverflow>();
-    p.nan_sign = NanSign::keep_sign;
+    p.nan_sign = one<NanSign>();
     p.nan_code = one<NanCode>();
     p.nan_none = one<NanNone>();
     p.inf_none = one<InfNone>();

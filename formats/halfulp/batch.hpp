@@ -100,8 +100,8 @@ void decode_batch(const FormatSpec& from, std::span<In> in, std::span<Out> out) 
   detail::decoder(from).run(in, out);
 }
 
-/// Names of the SIMD levels that this build has and this processor runs, best first: AVX3_DL, AVX3 (both AVX-512), AVX2,
-/// SSE4, and a portable level (EMU128).
+/// Names of the SIMD levels that this build has and this processor runs, best first: Highway's AVX3_DL (AVX-512 with VBMI),
+/// AVX3 (AVX-512), AVX2, SSE4, SSSE3, NEON ... and SCALAR, where halfulp::cast and its tables do all the work.
 std::vector<std::string_view> simd_targets();
 
 /// The level in use.

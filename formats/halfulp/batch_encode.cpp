@@ -12,6 +12,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "halfulp/batch_encode.cpp"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/cache_control.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -153,7 +154,7 @@ class Encoder {
     const V32 sum = hn::BitCast(d, hn::Add(hn::BitCast(df, number), hn::BitCast(df, grid)));
     V32 index = hn::Add(hn::Sub(sum, grid), shifted_down(grid, shift_, shifts_));
     index = incremented(hn::Gt(magnitude, set32(0x7f800000)), index);  // NaN
-    if constexpr (kGeneral) index = incremented(hn::Ge(magnitude, set32(0x7f800000)), index);
+    if constexpr (kGeneral) index = incremented(hn::Gt(magnitude, set32(0x7f7fffff)), index);  // Inf and NaN
     return index;
   }
 

@@ -2,7 +2,7 @@
 //
 // 1. Specials and refusals by the policy. 2. locate(): the neighbour nearer to zero on the target's grid, continued past
 // the largest finite, and the position in the gap. 3. rounds_away() (round.hpp). 4. Overflow on the rounded value.
-// 5. Encoding. IEEE 754-2019 4.3, 7.4, 7.5; OCP OFP8 v1.0 5.2; IEEE P3109 projection.
+// 5. Encoding. IEEE 754-2019 4.3, 7.4, 7.5; OCP OFP8 v1.0 (conversions); IEEE P3109 projection.
 #pragma once
 
 #include <cstdint>
@@ -186,21 +186,22 @@ HALFULP_HD constexpr CastResult refuse(Refusal why) { return {.refusal = why}; }
 
 HALFULP_HD constexpr CastResult cast_nan(bool negative, std::uint64_t payload, const FormatSpec& to,
                                          const CastPolicy& policy) {
-  if (policy.nan_sign == NanSign::unrecorded) return refuse(Refusal::nan_unrecorded);
-  if (policy.nan_sign == NanSign::positive || !to.is_signed) negative = false;
   if (to.has_nan()) {
+    if (policy.nan_sign == NanSign::unrecorded) return refuse(Refusal::nan_unrecorded);
+    const bool sign = negative && to.is_signed && policy.nan_sign == NanSign::keep_sign;
     if (to.non_finite == NonFinite::nan_minus_zero && policy.fnuz_nan == FnuzNan::signed_max) {
-      return {.code = largest_code(to, negative), .flags = kInexact};
+      return {.code = largest_code(to, sign), .flags = kInexact};
     }
-    return {.code = nan_code(to, negative, payload, policy)};
+    return {.code = nan_code(to, sign, payload, policy)};
   }
+  const bool sign = negative && to.is_signed;
   switch (policy.nan_none) {
     case NanNone::error: break;
     case NanNone::nan_to_max: return {.code = largest_code(to, false), .flags = kInexact};
-    case NanNone::nan_to_signed_max: return {.code = largest_code(to, negative), .flags = kInexact};
+    case NanNone::nan_to_signed_max: return {.code = largest_code(to, sign), .flags = kInexact};
     case NanNone::nan_to_zero: return {.code = zero_code(to, false), .flags = kInexact};
-    case NanNone::nan_to_signed_zero: return {.code = zero_code(to, negative), .flags = kInexact};
-    case NanNone::nan_to_negative_zero_flip: return {.code = zero_code(to, !negative), .flags = kInexact};
+    case NanNone::nan_to_signed_zero: return {.code = zero_code(to, sign), .flags = kInexact};
+    case NanNone::nan_to_negative_zero_flip: return {.code = zero_code(to, !negative && to.is_signed), .flags = kInexact};
   }
   return refuse(Refusal::nan);
 }

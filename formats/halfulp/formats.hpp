@@ -51,8 +51,8 @@ inline constexpr FormatSpec kHifloat8 = {.encoding = Encoding::hifloat8, .width 
 // clang-format off
 inline constexpr auto kFormats = std::to_array<Format>({
     // name           spec                                                     aliases                       standard
-    {"e4m3",          signed_float(4, 3, 7, NonFinite::nan_all_ones),          "e4m3fn float8_e4m3fn F8_E4M3 fp8_e4m3 __NV_E4M3 kDLFloat8_e4m3fn", "OCP OFP8 v1.0, 5.1"},
-    {"e5m2",          signed_float(5, 2, 15, NonFinite::ieee),                 "float8_e5m2 F8_E5M2 fp8_e5m2 __NV_E5M2 kDLFloat8_e5m2", "OCP OFP8 v1.0, 5.1"},
+    {"e4m3",          signed_float(4, 3, 7, NonFinite::nan_all_ones),          "e4m3fn float8_e4m3fn F8_E4M3 fp8_e4m3 __NV_E4M3 kDLFloat8_e4m3fn", "OCP OFP8 v1.0, 5"},
+    {"e5m2",          signed_float(5, 2, 15, NonFinite::ieee),                 "float8_e5m2 F8_E5M2 fp8_e5m2 __NV_E5M2 kDLFloat8_e5m2", "OCP OFP8 v1.0, 5"},
     {"e4m3fnuz",      signed_float(4, 3, 8, NonFinite::nan_minus_zero),        "float8_e4m3fnuz",            "arXiv:2206.02915"},
     {"e5m2fnuz",      signed_float(5, 2, 16, NonFinite::nan_minus_zero),       "float8_e5m2fnuz",            "arXiv:2206.02915"},
     {"e4m3b11fnuz",   signed_float(4, 3, 11, NonFinite::nan_minus_zero),       "float8_e4m3b11fnuz",         "ml_dtypes 0.5"},
@@ -102,7 +102,7 @@ constexpr std::size_t named_format_index(std::string_view name) {
 }
 
 /// The P3109 format with width `k`, precision `p` (hidden bit included), signed or not, extended or finite.
-/// Requires 3 <= k <= 16 and 1 <= p <= k - 1 (signed) or k (unsigned). IEEE P3109 interim report 3.2.
+/// Requires 3 <= k <= 16 and 1 <= p <= k - 1 (signed) or k (unsigned). IEEE P3109 interim report (format parameters).
 constexpr FormatSpec p3109(int k, int p, bool is_signed, bool extended) {
   const NonFinite rule = extended ? NonFinite::p3109_extended : NonFinite::p3109_finite;
   return is_signed ? signed_float(k - p, p - 1, 1 << (k - p - 1), rule)

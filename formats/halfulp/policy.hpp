@@ -35,7 +35,7 @@ enum class OverflowTest : std::uint8_t { after_rounding, before_rounding };
 /// Finite overflow under `overflow`, rounded inward: the largest finite (IEEE 754-2019 7.4), or Inf/NaN all the same.
 enum class DirectedOverflow : std::uint8_t { clamp, literal };
 
-/// What happens to the sign of a source NaN. A NaN made by overflow always keeps the sign.
+/// What happens to the sign of a source NaN that stays a NaN. A NaN made by overflow always keeps the sign.
 enum class NanSign : std::uint8_t { keep_sign, positive, unrecorded };
 
 /// Which NaN, where the target has several.

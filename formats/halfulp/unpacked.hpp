@@ -1,6 +1,6 @@
 // unpack(): a code of any format as class, sign, significand and exponent. Twin: reference/halfulp/oracle/value.hpp.
 //
-// IEEE 754-2019 3.4 (interchange encodings), OCP OFP8 v1.0 5.1, OCP MX v1.0 5.3, IEEE P3109 (K, P formats).
+// IEEE 754-2019 3.4 (interchange encodings), OCP OFP8 v1.0 5, OCP MX v1.0 5.3, IEEE P3109 (K, P formats).
 #pragma once
 
 #include <cstdint>

@@ -32,10 +32,10 @@ std::string overflow_rule(const Format& to, const CastPolicy& policy, const Cast
                                  ? "the magnitude is judged before rounding and exceeds "
                                  : "the rounded magnitude exceeds the largest finite, ";
   return judged + largest + ": " + word(name_of(policy.overflow)) + " gives " + got +
-         " (IEEE 754-2019 7.4; OCP OFP8 5.2 conversions)";
+         " (IEEE 754-2019 7.4; OCP OFP8 v1.0, conversion)";
 }
 
-std::string rounding_rule(const Value& x, const Format& to, const CastPolicy& policy, const CastResult& result) {
+std::string rounding_rule(const Format& to, const CastPolicy& policy, const CastResult& result) {
   const bool even = policy.rounding == Rounding::ties_to_even;
   const std::string code = code_text(to.spec, result.code);
   if (result.flags & kTie) {
@@ -55,7 +55,6 @@ std::string rounding_rule(const Value& x, const Format& to, const CastPolicy& po
              word(name_of(policy.sr_variant)) + ")";
     case Rounding::unrecorded: break;
   }
-  (void)x;
   return {};
 }
 
@@ -70,7 +69,7 @@ std::string rule_text(const Value& x, const Format& to, const CastPolicy& policy
     return word(to.name) + " has no sign: negatives follow the rule " + word(name_of(policy.negative));
   }
   if (x.cls == ValueClass::infinity) {
-    return "Inf follows the overflow rule " + word(name_of(policy.overflow)) + " (OCP OFP8 5.2; IEEE P3109 saturation modes)";
+    return "Inf follows the overflow rule " + word(name_of(policy.overflow)) + " (OCP OFP8 v1.0, conversion; IEEE P3109 saturation modes)";
   }
   if (x.cls == ValueClass::zero) {
     return to.spec.zeros == Zeros::absent ? word(to.name) + " has no zero: the rule is " + word(name_of(policy.zero))
@@ -86,7 +85,7 @@ std::string rule_text(const Value& x, const Format& to, const CastPolicy& policy
       x.magnitude * oracle::Exact(2) > oracle::limits_of(to.spec).smallest_positive.value) {
     return "the result is subnormal and flush is " + word(name_of(policy.flush)) + ": zero";
   }
-  return rounding_rule(x, to, policy, result);
+  return rounding_rule(to, policy, result);
 }
 
 }  // namespace halfulp::explain
