@@ -111,7 +111,7 @@ void append_json_string(std::string& out, std::string_view text) {
 }
 
 ValueTexts::ValueTexts(const FormatSpec& spec, Append append) : spec_(spec), append_(append) {
-  if (spec.storage_bits() <= 16) known_.resize(std::size_t{1} << spec.storage_bits());
+  if (spec.storage_bits() <= 8) known_.resize(std::size_t{1} << spec.storage_bits());
 }
 
 std::string_view ValueTexts::operator()(std::uint64_t word) {

@@ -32,7 +32,7 @@ std::string code_text(const FormatSpec& spec, std::uint64_t word);
 /// Appends `text` as a JSON string.
 void append_json_string(std::string& out, std::string_view text);
 
-/// The text of a format's values, remembered for formats of up to 16 bits.
+/// The text of a format's values, remembered for formats of up to 8 bits.
 class ValueTexts {
  public:
   using Append = void (*)(std::string&, const Unpacked&);
