@@ -18,14 +18,14 @@ constexpr std::uint32_t kSign = 0x80000000u;
 constexpr std::uint32_t kInfinity = 0x7f800000u;
 
 /// Words first..last give one code.
-struct Run {
+struct Interval {
   std::uint32_t first = 0, last = 0;
   std::uint8_t code = 0;
 };
 
 /// All words in the order of their bits; NaNs as two runs, whose constancy `cast` has by its policy (payload dropped).
-std::vector<Run> runs(const FormatSpec& to, const CastPolicy& policy) {
-  std::vector<Run> found;
+std::vector<Interval> runs(const FormatSpec& to, const CastPolicy& policy) {
+  std::vector<Interval> found;
   const auto add = [&](std::uint64_t first, std::uint64_t last, const CastResult& result) {
     EXPECT_EQ(result.refusal, Refusal::none);
     found.push_back({static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(last), static_cast<std::uint8_t>(result.code)});
@@ -37,7 +37,7 @@ std::vector<Run> runs(const FormatSpec& to, const CastPolicy& policy) {
     if (!to_negative) add(from_negative ? 0 : step.first, step.last, step.result);
   }
   for (const std::uint32_t sign : {0u, kSign}) add(sign | (kInfinity + 1), sign | 0x7fffffffu, cast(kF32, sign | 0x7fc00000u, to, policy));
-  std::sort(found.begin(), found.end(), [](const Run& a, const Run& b) { return a.first < b.first; });
+  std::sort(found.begin(), found.end(), [](const Interval& a, const Interval& b) { return a.first < b.first; });
   return found;
 }
 
@@ -50,9 +50,9 @@ TEST(BatchExhaustive, EveryF32IntoEveryNarrowFloatingFormat) {
     if (to.encoding != Encoding::floating || to.storage_bytes() != 1) continue;
     for (const Overflow overflow : {Overflow::saturate, Overflow::saturate_keep_inf, Overflow::overflow}) {
       const CastPolicy policy = {.overflow = overflow, .nan_none = NanNone::nan_to_signed_max, .negative = Negative::abs, .zero = ZeroInto::min};
-      const std::vector<Run> table = runs(to, policy);
+      const std::vector<Interval> table = runs(to, policy);
       std::uint64_t covered = 0;
-      for (const Run& run : table) {
+      for (const Interval& run : table) {
         ASSERT_EQ(run.first, covered) << format.name;
         covered = std::uint64_t{run.last} + 1;
       }

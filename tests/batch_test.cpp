@@ -196,7 +196,7 @@ TEST(Batch, ThresholdsOfEveryRoundingAndOverflowAtEveryLevel) {
 
 TEST(Batch, BentPoliciesIncludingRefusals) {
   // One format of every kind: non-finite rule, sign, encoding, 254 finite numbers, and look-up tables with no spare code.
-  for (const std::string_view name : {"e4m3", "e5m2", "e5m2fnuz", "e3m2", "e8m0", "ue4m3", "ue5m3", "int8", "nf4", "hif8",
+  for (const std::string_view name : {"e4m3", "e5m2", "e5m2fnuz", "e3m2", "e8m0", "ue4m3", "ue5m3", "int8", "nf4",
                                       "binary8p3se", "binary8p4uf"}) {
     const Format to = *find_format(name);
     for (const CastPolicy& policy : bent_policies()) {
