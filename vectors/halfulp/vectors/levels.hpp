@@ -1,0 +1,41 @@
+// Levels: which source words a verdict looks at. specials < thresholds < stratified < exhaustive.
+#pragma once
+
+#include <array>
+#include <string>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "halfulp/names.hpp"
+#include "halfulp/vectors/expected.hpp"
+
+namespace halfulp::vectors {
+
+enum class Level : std::uint8_t { specials, thresholds, stratified, exhaustive };
+
+/// What a level proves: every source word; every kernel that is monotone between the thresholds; nothing beyond its rows.
+enum class Completeness : std::uint8_t { exhaustive, complete_for_monotone, sampled };
+
+/// The words of a level below exhaustive, in ascending order, without repetition. Words that the policy refuses are left
+/// out. `seed` draws the random words of `stratified` and of targets without a table.
+std::vector<std::uint64_t> level_words(const Expected& expected, Level level, std::uint64_t seed);
+
+/// What a run over `words` words of a level proves.
+Completeness completeness(const Expected& expected, Level level, std::uint64_t words);
+
+}  // namespace halfulp::vectors
+
+namespace halfulp {
+template <>
+inline constexpr auto kNames<vectors::Level> =
+    std::to_array<Name<vectors::Level>>({{vectors::Level::specials, "specials"},
+                                        {vectors::Level::thresholds, "thresholds"},
+                                        {vectors::Level::stratified, "stratified"},
+                                        {vectors::Level::exhaustive, "exhaustive"}});
+template <>
+inline constexpr auto kNames<vectors::Completeness> = std::to_array<Name<vectors::Completeness>>(
+    {{vectors::Completeness::exhaustive, "exhaustive"},
+     {vectors::Completeness::complete_for_monotone, "complete_for_monotone"},
+     {vectors::Completeness::sampled, "sampled"}});
+}  // namespace halfulp
