@@ -28,17 +28,18 @@ std::string number_text(const Exact& x) {
   return s.decimal.substr(0, 3) == "≈" && !s.fraction.empty() ? s.fraction : s.decimal;
 }
 
-/// Distance of the grid number above `v` on the real line; the grid goes on past the largest finite.
-std::optional<Exact> gap_above(const Exact& v, const Format& to) {
+/// Distance from the grid number `v` to the next one, upward (`side` +1) or downward (-1) on the real line. The grid goes
+/// on past the largest finite; empty where it ends (a codebook, or below the smallest number of a format without zero).
+std::optional<Exact> gap_beside(const Exact& v, int side, const Format& to) {
   Value at = oracle::value_from(v);
-  if (v.sign() >= 0) {
+  if (v.is_zero()) at.negative = side < 0;
+  if (v.is_zero() || v.sign() == side) {
     const oracle::Neighbours n = oracle::neighbours(at, to.spec);
-    if (n.beyond_grid) return std::nullopt;
-    return n.high - n.low;
+    return n.beyond_grid ? std::nullopt : std::optional<Exact>(n.high - n.low);
   }
   at.magnitude = v.abs() * (Exact(1) - Exact::pow2(-80));  // a little nearer to zero: its lower neighbour is the answer
   const oracle::Neighbours n = oracle::neighbours(at, to.spec);
-  return v.abs() - n.low;
+  return n.below_grid ? std::nullopt : std::optional<Exact>(v.abs() - n.low);
 }
 
 /// The end of the interval of `code`'s value `v`, upward (`side` +1) or downward (-1), and whether it belongs to it.
@@ -50,20 +51,10 @@ std::pair<std::string, bool> interval_end(const Exact& v, int side, std::uint64_
   const std::string infinite = side > 0 ? "inf" : "-inf";
   const Exact far = Exact(side) * Exact::pow2(33000);
   if (same(far)) return {infinite, false};
-  // Seen from -v, downward is upward.
-  const std::optional<Exact> gap = side > 0 ? gap_above(v, cast.to)
-                                            : (cast.to.spec.is_signed ? gap_above(-v, cast.to) : std::nullopt);
-  Exact step;
-  if (gap) {
-    step = *gap;
-  } else if (side < 0 && v.sign() > 0) {  // unsigned, downward
-    Value below = oracle::value_from(v * (Exact(1) - Exact::pow2(-80)));
-    const oracle::Neighbours n = oracle::neighbours(below, cast.to.spec);
-    if (n.below_grid) return {"0", false};
-    step = v - n.low;
-  } else {
-    return {number_text(v), true};
-  }
+  if (side < 0 && v.is_zero() && !cast.to.spec.is_signed) return {"0", true};
+  const std::optional<Exact> gap = gap_beside(v, side, cast.to);
+  if (!gap) return cast.to.spec.zeros == Zeros::absent ? std::pair{std::string("0"), false} : std::pair{number_text(v), true};
+  const Exact& step = *gap;
   const Exact quarter = step * Exact::pow2(-2);
   const Exact s(side);
   if (!same(v + s * quarter)) return {number_text(v), true};
