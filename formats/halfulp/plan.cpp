@@ -171,6 +171,23 @@ void check(const CastPlan& plan, const Format& to) {
 
 constexpr CastPolicy kIntermediate = {.overflow = Overflow::overflow, .nan_code = NanCode::payload};
 
+/// Casts through an intermediate format. The flags describe the whole way: what the first step lost or made too large
+/// counts, a tie is one of the last step.
+template <class Word>
+CastResult cast_through(const BasicUnpacked<Word>& x, const FormatSpec& via, const FormatSpec& to, const CastPolicy& policy,
+                        std::uint64_t random) {
+  const CastResult step = cast(x, via, kIntermediate);
+  if (step.refusal != Refusal::none) return step;
+  CastResult result = cast(unpack(via, step.code), to, policy, random);
+  if (result.refusal != Refusal::none) return result;
+  result.flags = static_cast<std::uint8_t>(result.flags | (step.flags & (kInexact | kOverflow)));
+  const NumberClass reached = unpack(to, result.code).number_class;
+  const bool tiny = reached == NumberClass::zero || reached == NumberClass::subnormal;
+  const bool number = x.number_class == NumberClass::subnormal || x.number_class == NumberClass::normal;
+  if (number && tiny && (step.flags & kInexact)) result.flags |= kUnderflow;
+  return result;
+}
+
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -294,21 +311,16 @@ std::uint64_t CastPlan::random_word(std::uint64_t index) const {
 }
 
 CastResult CastPlan::operator()(std::uint64_t word, std::uint64_t index) const {
-  Unpacked x = unpack(*from, word);
-  if (via) {
-    const CastResult step = cast(x, *via, kIntermediate);
-    if (step.refusal != Refusal::none) return step;
-    x = unpack(*via, step.code);
-  }
-  return cast(x, to, policy, random_word(index));
+  const Unpacked x = unpack(*from, word);
+  const std::uint64_t bits = random_word(index);
+  return via ? cast_through(x, *via, to, policy, bits) : cast(x, to, policy, bits);
 }
 
 CastResult CastPlan::operator()(const ExactUnpacked& value, std::uint64_t index) const {
-  if (!from && !via) return cast(value, to, policy, random_word(index));
-  const CastResult step = cast(value, from ? *from : *via, kIntermediate);
-  if (step.refusal != Refusal::none) return step;
-  if (from) return (*this)(step.code, index);
-  return cast(unpack(*via, step.code), to, policy, random_word(index));
+  const std::uint64_t bits = random_word(index);
+  if (!from) return via ? cast_through(value, *via, to, policy, bits) : cast(value, to, policy, bits);
+  const CastResult read = cast(value, *from, kIntermediate);
+  return read.refusal != Refusal::none ? read : (*this)(read.code, index);
 }
 
 std::uint64_t read_literal_as(const ExactUnpacked& value, const Format& format, std::string_view text) {

@@ -20,7 +20,6 @@ int run(int argc, char** argv) {
   CLI::App app("Bit-exact numeric formats: casts, thresholds, explanations, verification.", "halfulp");
   app.set_version_flag("--version", "halfulp " HALFULP_VERSION);
   app.require_subcommand(0, 1);
-  app.footer("`halfulp COMMAND --help` shows the options of a command and examples.");
   Globals globals;
   Runner runner;
   add_formats(app, globals, runner);
@@ -31,6 +30,7 @@ int run(int argc, char** argv) {
   add_verify(app, globals, runner);
   add_doctor(app, globals, runner);
   add_globals(app, globals);
+  app.footer("`halfulp COMMAND --help` shows the options of a command and examples.");  // last: commands would inherit it
 
   try {
     app.parse(parse_order(argc, argv));

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "halfulp/names.hpp"
+#include "values.hpp"
 
 namespace halfulp::tool {
 namespace {
@@ -53,7 +54,7 @@ void add_policy_options(CLI::App& app, CastRequest& request) {
   for (const PolicyOption& option : options) {
     const std::string key = option.key;
     const auto take = [&request, key](const CLI::results_t& given) {
-      for (const std::string& word : given) request.options.emplace_back(key, word);
+      for (const std::string& word : given) request.options.emplace_back(key, trimmed(word));
       return true;
     };
     CLI::Option* added = app.add_option("--" + key, CLI::callback_t(take), option.help)->type_name(option.type)->group(group);
