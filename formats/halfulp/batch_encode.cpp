@@ -184,6 +184,16 @@ class Encoder {
   const EncodeConstants& c_;
 };
 
+// Prefetching keeps loads in flight while the arithmetic fills the window, and crosses pages, where the hardware's own
+// prefetcher stops. The addresses may lie past the input: a prefetch never faults.
+constexpr std::size_t kLine = 64;
+constexpr std::size_t kAhead = 8192;
+
+HWY_INLINE void prefetch_group(const std::uint8_t* in, std::size_t bytes) {
+  const auto address = reinterpret_cast<std::uintptr_t>(in) + kAhead;
+  for (std::size_t line = 0; line < bytes; line += kLine) hwy::Prefetch(reinterpret_cast<const std::uint8_t*>(address + line));
+}
+
 /// At least one whole group. The first and the last group may overlap their neighbours: they rewrite the same codes.
 template <bool kStream, bool kGeneral, bool kRefuses>
 HWY_NOINLINE std::size_t encode_groups(const EncodeConstants& c, const std::uint8_t* in, std::size_t count, std::uint8_t* out) {
@@ -197,6 +207,7 @@ HWY_NOINLINE std::size_t encode_groups(const EncodeConstants& c, const std::uint
     const std::size_t rest = (count - done) / group * group;
     const std::size_t end = done + (kRefuses && rest > kEncodeStretch / 2 ? kEncodeStretch / 2 : rest);
     for (; done < end; done += group) {
+      prefetch_group(in + 4 * done, 4 * group);
       const V8 codes = encoder.codes(in + 4 * done);
       if constexpr (kStream) {
         hn::Stream(codes, d, out + done);

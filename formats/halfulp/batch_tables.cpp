@@ -50,8 +50,10 @@ BatchResult look_up(const DirectTable& table, const BatchPlan& plan, const void*
   return {count, Refusal::none};
 }
 
-std::size_t sticky_index(std::uint32_t word, int shift) {
-  return (std::size_t{word >> shift} << 1) | ((word << (32 - shift)) != 0 ? 1 : 0);
+/// Exact words fill the first half of the table, all others the second, so that common data touch one half only.
+std::uint32_t sticky_index(std::uint32_t word, int shift) {
+  const std::uint32_t inexact = (word & static_cast<std::uint32_t>(low_mask(shift))) != 0 ? 1 : 0;
+  return (word >> shift) | inexact << (32 - shift);
 }
 
 /// Fills codes and ask; returns how many entries ask although no word of theirs is refused.
@@ -66,10 +68,10 @@ std::size_t fill(StickyTable& table, const FormatSpec& to, const CastPolicy& pol
     const CastResult exact = cast(kF32, word, to, policy);
     const CastResult first = cast(kF32, word + 1, to, policy);
     const CastResult last = cast(kF32, last_word, to, policy);  // casts are monotone: what the ends share, all share
-    table.codes[2 * top] = static_cast<std::uint8_t>(exact.code);
-    table.codes[2 * top + 1] = static_cast<std::uint8_t>(first.code);
-    table.ask[2 * top] = exact.refusal != Refusal::none;
-    table.ask[2 * top + 1] = first.refusal != last.refusal || first.code != last.code || first.refusal != Refusal::none;
+    table.codes[top] = static_cast<std::uint8_t>(exact.code);
+    table.codes[tops + top] = static_cast<std::uint8_t>(first.code);
+    table.ask[top] = exact.refusal != Refusal::none;
+    table.ask[tops + top] = first.refusal != last.refusal || first.code != last.code || first.refusal != Refusal::none;
     if (first.refusal != last.refusal || first.code != last.code) ++split;
   }
   return split;
@@ -95,11 +97,11 @@ DirectTable make_direct_table(const FormatSpec& from, const FormatSpec& to, cons
 }
 
 StickyTable make_sticky_table(const FormatSpec& to, const CastPolicy& policy) {
-  // 15 top bits serve up to 5 significant fraction bits; integers of 8 bits need 17. Codebook thresholds need all 32:
-  // they keep the small table, and the few words around a threshold ask.
+  // The smallest table that decides every word: one fraction bit more than the target has (e4m3: 16 KiB), 7 or 8 for
+  // integers of 8 bits. Codebook thresholds need all 32 bits: the few words around a threshold ask.
   StickyTable table;
-  const bool by_asking = to.encoding == Encoding::codebook;
-  for (table.shift = 17; fill(table, to, policy) != 0 && !by_asking && table.shift > 15;) --table.shift;
+  const int smallest_shift = to.encoding == Encoding::codebook ? 17 : 15;
+  for (table.shift = 21; fill(table, to, policy) != 0 && table.shift > smallest_shift;) --table.shift;
 
   std::array<bool, 256> taken = {};
   bool any = false;
@@ -137,9 +139,11 @@ BatchResult run_sticky(const BatchPlan& plan, const void* in, std::size_t count,
   const std::uint8_t* codes = table.codes.data();
   const int shift = table.shift;
   auto* bytes = static_cast<std::uint8_t*>(out);
+  std::uint32_t indices[kChunk];
   for (std::size_t begin = 0; begin < count; begin += kChunk) {
     const std::size_t end = count - begin > kChunk ? begin + kChunk : count;
-    for (std::size_t i = begin; i < end; ++i) bytes[i] = codes[sticky_index(load<std::uint32_t>(in, i), shift)];
+    for (std::size_t i = begin; i < end; ++i) indices[i - begin] = sticky_index(load<std::uint32_t>(in, i), shift);
+    for (std::size_t i = begin; i < end; ++i) bytes[i] = codes[indices[i - begin]];
     if (!table.marker && table.ask.empty()) continue;
     for (std::size_t i = begin; i < end; ++i) {
       if (table.marker) {

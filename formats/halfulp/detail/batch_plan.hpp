@@ -22,7 +22,8 @@ struct DirectTable {
   std::vector<bool> refused;        ///< empty when no word is refused
 };
 
-/// Answers indexed by (word >> shift) * 2 + (the bits shifted out are not all zero), f32 sources into 1-byte targets.
+/// Answers indexed by word >> shift, with one more bit on top: the bits shifted out are not all zero. f32 sources into
+/// 1-byte targets.
 /// Within one index all words have one answer; where they do not, or are refused, the entry asks the scalar engine.
 struct StickyTable {
   int shift = 17;
