@@ -35,7 +35,7 @@ echo "ok: the installed command"
 
 nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null || true)
 if [ -n "$nvcc" ]; then
-  "$nvcc" -std=c++20 -arch=sm_90 -Werror all-warnings -I "$source/formats" -c "$here/device.cu" -o "$work/device.o"
+  "$nvcc" -std=c++20 -arch=sm_90 -Werror all-warnings -I "$source/formats" -c "$source/gpu_check/casts.cu" -o "$work/device.o"
   echo "ok: device code (sm_90)"
 else
   echo "CUDA: not checked (no nvcc)"

@@ -1,4 +1,4 @@
-// The header-only part in device code, without any extra nvcc flag.
+// Cast kernels in device code, without any extra nvcc flag. Compiled by tests/consumers/run.sh where there is an nvcc.
 #include "halfulp/cast.hpp"
 #include "halfulp/formats.hpp"
 
