@@ -24,12 +24,14 @@ struct Result {
 /// A running command with pipes at its three standard files.
 class Process {
  public:
-  explicit Process(const std::vector<std::string>& arguments, const std::string& program = HALFULP_COMMAND) {
+  explicit Process(const std::vector<std::string>& arguments,
+                   const std::string& program = HALFULP_COMMAND) {
     signal(SIGPIPE, SIG_IGN);  // a child that does not read must not end the test
     int in[2];
     int out[2];
     int error[2];
-    if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0 || pipe2(error, O_CLOEXEC) != 0) std::abort();
+    if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0 || pipe2(error, O_CLOEXEC) != 0)
+      std::abort();
     std::vector<char*> argv = {const_cast<char*>(program.c_str())};
     for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
     argv.push_back(nullptr);
@@ -87,14 +89,17 @@ class Process {
         close(in_);
         in_ = -1;
       }
-      pollfd files[3] = {{out_open ? out_ : -1, POLLIN, 0}, {error_open ? error_ : -1, POLLIN, 0}, {in_, POLLOUT, 0}};
+      pollfd files[3] = {
+          {out_open ? out_ : -1, POLLIN, 0}, {error_open ? error_ : -1, POLLIN, 0}, {in_, POLLOUT, 0}};
       if (poll(files, 3, -1) < 0) break;
       if (files[0].revents != 0) out_open = append(out_, buffer, sizeof buffer, result.out);
       if (files[1].revents != 0) error_open = append(error_, buffer, sizeof buffer, result.error);
       if (in_ >= 0 && files[2].revents != 0) {
         const ssize_t count = write(in_, input.data(), input.size());
-        if (count < 0 && errno != EAGAIN) input = {};
-        else if (count > 0) input.remove_prefix(static_cast<std::size_t>(count));
+        if (count < 0 && errno != EAGAIN)
+          input = {};
+        else if (count > 0)
+          input.remove_prefix(static_cast<std::size_t>(count));
       }
     }
     int status = 0;

@@ -1,4 +1,5 @@
-// `halfulp cast`, `decode`, `formats`, `thresholds` and `doctor`: answers, errors and exit statuses, row by row.
+// `halfulp cast`, `decode`, `formats`, `thresholds` and `doctor`: answers, errors and exit statuses, row by
+// row.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -26,83 +27,85 @@ void expect_answers(std::string_view name, std::initializer_list<Answer> rows) {
 }
 
 TEST(Cast, prints_the_code_of_each_value) {
-  expect_answers("cast",
-                 {
-                     {"--to e4m3 0.1", "0x1d"},
-                     {"--to e4m3 0.1 1 448", "0x1d\n0x38\n0x7e"},
-                     {"--to e4m3 0x1.8p-3 3/32 2^-9 inf -inf nan -nan", "0x24\n0x1c\n0x01\n0x7e\n0xfe\n0x7f\n0xff"},
-                     {"--to e4m3 -0.5 -1e-3 -2^-9 -.5 -0 -0x1p0 -3/32", "0xb0\n0x81\n0x81\n0xb0\n0x80\n0xb8\n0x9c"},
-                     {"--to e4m3 -- -0.5", "0xb0"},
-                     {"-0.5 --to e4m3 1", "0xb0\n0x38"},
-                     {"--to e2m1 -- 5", "0x6"},
-                     {"--to tf32 1", "0x3f800000"},
-                     {"--to f32 0.1", "0x3dcccccd"},
-                     {"--to f64 0.1", "0x3fb999999999999a"},
-                     {"--to binary9p3se 1", "0x080"},
-                     {"--to e3m2 28 -28", "0x1f\n0x3f"},
-                     {"--to int8 200 -200 2.5 -1", "0x7f\n0x80\n0x02\n0xff"},
-                     {"--to int8_restricted -200", "0x81"},
-                     {"--to mxint8 1", "0x40"},
-                     {"--to nf4 0 1 -5", "0x7\n0xf\n0x0"},
-                     {"--to float8_e4m3fn 1", "0x38"},
-                     {"--from f32 --to e4m3 0x43e80000 0x43e80001", "0x7e\n0x7e"},
-                     {"--from f32 --to e4m3 0X3F800000", "0x38"},
-                     {"--from bf16 --to e4m3 1.3", "0x3a"},
-                     {"--from tf32 --to e4m3 0x3f800000", "0x38"},
-                     {"--from ue4m3 --to e4m3 0x7e", "0x7e"},
-                     {"--from exact --to e4m3 1", "0x38"},
-                 });
+  expect_answers(
+      "cast",
+      {
+          {"--to e4m3 0.1", "0x1d"},
+          {"--to e4m3 0.1 1 448", "0x1d\n0x38\n0x7e"},
+          {"--to e4m3 0x1.8p-3 3/32 2^-9 inf -inf nan -nan", "0x24\n0x1c\n0x01\n0x7e\n0xfe\n0x7f\n0xff"},
+          {"--to e4m3 -0.5 -1e-3 -2^-9 -.5 -0 -0x1p0 -3/32", "0xb0\n0x81\n0x81\n0xb0\n0x80\n0xb8\n0x9c"},
+          {"--to e4m3 -- -0.5", "0xb0"},
+          {"-0.5 --to e4m3 1", "0xb0\n0x38"},
+          {"--to e2m1 -- 5", "0x6"},
+          {"--to tf32 1", "0x3f800000"},
+          {"--to f32 0.1", "0x3dcccccd"},
+          {"--to f64 0.1", "0x3fb999999999999a"},
+          {"--to binary9p3se 1", "0x080"},
+          {"--to e3m2 28 -28", "0x1f\n0x3f"},
+          {"--to int8 200 -200 2.5 -1", "0x7f\n0x80\n0x02\n0xff"},
+          {"--to int8_restricted -200", "0x81"},
+          {"--to mxint8 1", "0x40"},
+          {"--to nf4 0 1 -5", "0x7\n0xf\n0x0"},
+          {"--to float8_e4m3fn 1", "0x38"},
+          {"--from f32 --to e4m3 0x43e80000 0x43e80001", "0x7e\n0x7e"},
+          {"--from f32 --to e4m3 0X3F800000", "0x38"},
+          {"--from bf16 --to e4m3 1.3", "0x3a"},
+          {"--from tf32 --to e4m3 0x3f800000", "0x38"},
+          {"--from ue4m3 --to e4m3 0x7e", "0x7e"},
+          {"--from exact --to e4m3 1", "0x38"},
+      });
 }
 
 TEST(Cast, follows_every_policy_option) {
-  expect_answers("cast",
-                 {
-                     {"--to e4m3 --rounding toward_zero 0.1", "0x1c"},
-                     {"--to e4m3 --rounding rtz 0.1", "0x1c"},
-                     {"--to e4m3 --rounding toward_positive 0.1 -0.1", "0x1d\n0x9c"},
-                     {"--to e4m3 --rounding toward_negative 0.1 -0.1", "0x1c\n0x9d"},
-                     {"--to e4m3 --rounding ties_to_away 1.0625", "0x39"},
-                     {"--to e4m3 1.0625", "0x38"},
-                     {"--to e4m3 --rounding to_odd 1.01 1.2", "0x39\n0x39"},
-                     {"--from f32 --to e4m3 --overflow overflow 0x43e80001 0x7f800000", "0x7f\n0x7f"},
-                     {"--to e5m2 --overflow saturate_keep_inf 1e9 inf", "0x7b\n0x7c"},
-                     {"--to e5m2 --overflow=overflow 1e9", "0x7c"},
-                     {"--to e4m3 --nan positive -nan", "0x7f"},
-                     {"--to e2m1 --nan nan_to_max -nan", "0x7"},
-                     {"--to e2m1 --nan nan_to_signed_max -nan", "0xf"},
-                     {"--to e2m1 --nan positive --nan nan_to_signed_max nan", "0x7"},
-                     {"--to e5m2 nan", "0x7e"},
-                     {"--to e5m2 --nan-code ones nan", "0x7f"},
-                     {"--from f32 --to e5m2 --nan-code payload 0x7fa00000", "0x7f"},
-                     {"--to e2m1 inf", "0x7"},
-                     {"--to e2m1 --inf-none zero inf", "0x0"},
-                     {"--to ue4m3 --negative abs -1", "0x38"},
-                     {"--to ue4m3 --negative zero -1", "0x00"},
-                     {"--to ue4m3 --negative nan -1", "0x7f"},
-                     {"--to e8m0 --zero min 0", "0x00"},
-                     {"--to e8m0 --zero nan 0", "0xff"},
-                     {"--to e4m3 --rounding rtz --overflow overflow 500", "0x7e"},
-                     {"--to e4m3 --rounding rtz --overflow overflow --directed-overflow literal 500", "0x7f"},
-                     {"--from f32 --to e4m3 --overflow overflow --overflow-test before 0x43e00001", "0x7f"},
-                     {"--to e4m3 --flush out 2^-9", "0x00"},
-                     {"--from f32 --to bf16 --flush in 0x00400000", "0x0000"},
-                     {"--to e4m3fnuz nan", "0x80"},
-                     {"--to e4m3fnuz --fnuz-nan signed_max nan", "0x7f"},
-                     {"--from f32 --to e8m0 0x00500000", "0x00"},
-                     {"--from f32 --to e8m0 --low-binade upward 0x00500000", "0x01"},
-                     {"--from f32 --to e4m3 0x3f880001", "0x39"},
-                     {"--from f32 --to e4m3 --via f16 0x3f880001", "0x38"},
-                     {"--to e4m3 --via f32 431.99999999999994", "0x7e"},
-                     {"--to e4m3 431.99999999999994", "0x7d"},
-                     {"--to e4m3 --rounding stochastic --sr-bits 8 --sr-random 0 --overflow overflow 449", "0x7e"},
-                     {"--to e4m3 --rounding sr --sr-bits 8 --sr-random 0xff --overflow overflow 449", "0x7f"},
-                     {"--to e4m3 --rounding sr --sr-variant A --sr-bits 1 --sr-random 1 1.0625", "0x39"},
-                     {"--to e4m3 --dialect cuda_satfinite -nan inf", "0x7f\n0x7e"},
-                     {"--from f32 --to e4m3 --dialect torch_2_11 0x43e80001", "0x7f"},
-                     {"--from f32 --to e4m3 --dialect torch_2_12 0x43e80001", "0x7e"},
-                     {"--from f32 --to e4m3 --dialect torch_2_11 --overflow saturate 0x43e80001", "0x7e"},
-                     {"--from f32 --to e4m3 --dialect onednn 0x3f880001", "0x38"},
-                 });
+  expect_answers(
+      "cast",
+      {
+          {"--to e4m3 --rounding toward_zero 0.1", "0x1c"},
+          {"--to e4m3 --rounding rtz 0.1", "0x1c"},
+          {"--to e4m3 --rounding toward_positive 0.1 -0.1", "0x1d\n0x9c"},
+          {"--to e4m3 --rounding toward_negative 0.1 -0.1", "0x1c\n0x9d"},
+          {"--to e4m3 --rounding ties_to_away 1.0625", "0x39"},
+          {"--to e4m3 1.0625", "0x38"},
+          {"--to e4m3 --rounding to_odd 1.01 1.2", "0x39\n0x39"},
+          {"--from f32 --to e4m3 --overflow overflow 0x43e80001 0x7f800000", "0x7f\n0x7f"},
+          {"--to e5m2 --overflow saturate_keep_inf 1e9 inf", "0x7b\n0x7c"},
+          {"--to e5m2 --overflow=overflow 1e9", "0x7c"},
+          {"--to e4m3 --nan positive -nan", "0x7f"},
+          {"--to e2m1 --nan nan_to_max -nan", "0x7"},
+          {"--to e2m1 --nan nan_to_signed_max -nan", "0xf"},
+          {"--to e2m1 --nan positive --nan nan_to_signed_max nan", "0x7"},
+          {"--to e5m2 nan", "0x7e"},
+          {"--to e5m2 --nan-code ones nan", "0x7f"},
+          {"--from f32 --to e5m2 --nan-code payload 0x7fa00000", "0x7f"},
+          {"--to e2m1 inf", "0x7"},
+          {"--to e2m1 --inf-none zero inf", "0x0"},
+          {"--to ue4m3 --negative abs -1", "0x38"},
+          {"--to ue4m3 --negative zero -1", "0x00"},
+          {"--to ue4m3 --negative nan -1", "0x7f"},
+          {"--to e8m0 --zero min 0", "0x00"},
+          {"--to e8m0 --zero nan 0", "0xff"},
+          {"--to e4m3 --rounding rtz --overflow overflow 500", "0x7e"},
+          {"--to e4m3 --rounding rtz --overflow overflow --directed-overflow literal 500", "0x7f"},
+          {"--from f32 --to e4m3 --overflow overflow --overflow-test before 0x43e00001", "0x7f"},
+          {"--to e4m3 --flush out 2^-9", "0x00"},
+          {"--from f32 --to bf16 --flush in 0x00400000", "0x0000"},
+          {"--to e4m3fnuz nan", "0x80"},
+          {"--to e4m3fnuz --fnuz-nan signed_max nan", "0x7f"},
+          {"--from f32 --to e8m0 0x00500000", "0x00"},
+          {"--from f32 --to e8m0 --low-binade upward 0x00500000", "0x01"},
+          {"--from f32 --to e4m3 0x3f880001", "0x39"},
+          {"--from f32 --to e4m3 --via f16 0x3f880001", "0x38"},
+          {"--to e4m3 --via f32 431.99999999999994", "0x7e"},
+          {"--to e4m3 431.99999999999994", "0x7d"},
+          {"--to e4m3 --rounding stochastic --sr-bits 8 --sr-random 0 --overflow overflow 449", "0x7e"},
+          {"--to e4m3 --rounding sr --sr-bits 8 --sr-random 0xff --overflow overflow 449", "0x7f"},
+          {"--to e4m3 --rounding sr --sr-variant A --sr-bits 1 --sr-random 1 1.0625", "0x39"},
+          {"--to e4m3 --dialect cuda_satfinite -nan inf", "0x7f\n0x7e"},
+          {"--from f32 --to e4m3 --dialect torch_2_11 0x43e80001", "0x7f"},
+          {"--from f32 --to e4m3 --dialect torch_2_12 0x43e80001", "0x7e"},
+          {"--from f32 --to e4m3 --dialect torch_2_11 --overflow saturate 0x43e80001", "0x7e"},
+          {"--from f32 --to e4m3 --dialect onednn 0x3f880001", "0x38"},
+      });
 }
 
 TEST(Cast, repeats_stochastic_answers_for_a_seed_and_varies_them_along_the_stream) {
@@ -116,19 +119,18 @@ TEST(Cast, repeats_stochastic_answers_for_a_seed_and_varies_them_along_the_strea
 }
 
 TEST(Cast, adds_values_and_flags_in_a_fixed_order) {
-  expect_answers("cast",
-                 {
-                     {"--to e4m3 --values 0.1 nan -0", "0x1d 0.1015625\n0x7f nan\n0x80 -0"},
-                     {"--to e4m3 --flags 1 0.1", "0x38 -\n0x1d inexact"},
-                     {"--to e4m3 --values --flags 2^-9", "0x01 0.001953125 subnormal"},
-                     {"--to e4m3 --flags --values 2^-10", "0x00 0 inexact,underflow,tie"},
-                     {"--to f16 --overflow overflow --flags 65520", "0x7c00 inexact,overflow,tie"},
-                     {"--to e4m3 --flags 0.0107421875", "0x06 inexact,underflow,tie,subnormal"},
-                     {"--from f32 --to e4m3 --flags 0x43e80000", "0x7e inexact,tie"},
-                     {"--to e4m3 --rounding rtz --flags 1.0625", "0x38 inexact"},
-                     {"--to e4m3 --via f16 --flags 1000000", "0x7e inexact,overflow"},
-                     {"--to e4m3 --via e4m3 --flags 2^-11", "0x00 inexact,underflow"},
-                 });
+  expect_answers("cast", {
+                             {"--to e4m3 --values 0.1 nan -0", "0x1d 0.1015625\n0x7f nan\n0x80 -0"},
+                             {"--to e4m3 --flags 1 0.1", "0x38 -\n0x1d inexact"},
+                             {"--to e4m3 --values --flags 2^-9", "0x01 0.001953125 subnormal"},
+                             {"--to e4m3 --flags --values 2^-10", "0x00 0 inexact,underflow,tie"},
+                             {"--to f16 --overflow overflow --flags 65520", "0x7c00 inexact,overflow,tie"},
+                             {"--to e4m3 --flags 0.0107421875", "0x06 inexact,underflow,tie,subnormal"},
+                             {"--from f32 --to e4m3 --flags 0x43e80000", "0x7e inexact,tie"},
+                             {"--to e4m3 --rounding rtz --flags 1.0625", "0x38 inexact"},
+                             {"--to e4m3 --via f16 --flags 1000000", "0x7e inexact,overflow"},
+                             {"--to e4m3 --via e4m3 --flags 2^-11", "0x00 inexact,underflow"},
+                         });
 }
 
 TEST(Decode, prints_exact_decimals) {
@@ -182,8 +184,9 @@ TEST(Thresholds, of_f32_to_e2m1_are_the_transcribed_table) {
 }
 
 TEST(Thresholds, follow_the_policy) {
-  expect_answers("thresholds", {{"--from e4m3 --to int2 --rounding toward_zero",
-                                 "0x2 -2 0xfe 0xc0 no\n0x3 -1 0xbf 0xb8 no\n0x0 0 0xb7 0x37 no\n0x1 1 0x38 0x7e no"}});
+  expect_answers("thresholds",
+                 {{"--from e4m3 --to int2 --rounding toward_zero",
+                   "0x2 -2 0xfe 0xc0 no\n0x3 -1 0xbf 0xb8 no\n0x0 0 0xb7 0x37 no\n0x1 1 0x38 0x7e no"}});
   const auto overflow = run(split("thresholds --from f32 --to e4m3 --overflow overflow"));
   EXPECT_NE(overflow.out.find("\n0x7f nan 0x43e80001 0x7f800000 no\n"), std::string::npos);
   EXPECT_NE(overflow.out.find("\n0x7e 448 0x43d80000 0x43e80000 yes\n"), std::string::npos);
@@ -200,7 +203,8 @@ TEST(Thresholds, leave_refused_runs_out_and_say_so) {
 TEST(Formats, list_every_format_and_mark_the_unverified_one) {
   const auto result = run({"formats"});
   EXPECT_EQ(result.status, 0);
-  for (const char* name : {"e4m3", "e5m2", "e2m1", "e8m0", "ue4m3", "tf32", "f64", "mxint8", "nf4", "int4_restricted"}) {
+  for (const char* name :
+       {"e4m3", "e5m2", "e2m1", "e8m0", "ue4m3", "tf32", "f64", "mxint8", "nf4", "int4_restricted"}) {
     EXPECT_NE(result.out.find("\n" + std::string(name) + " "), std::string::npos) << name;
   }
   const std::string hif8 = result.out.substr(result.out.find("\nhif8"));
@@ -211,15 +215,19 @@ TEST(Formats, list_every_format_and_mark_the_unverified_one) {
 
 TEST(Formats, describe_one_and_list_its_codes) {
   const std::string e4m3 = run(split("formats e4m3")).out;
-  for (const char* part : {"float8_e4m3fn", "OCP OFP8", "0x7e 448 0x1.cp+8", "0x08 0.015625 0x1p-6", "0x01 0.001953125 0x1p-9",
-                           "0x7f 0xff", "0x80"}) {
+  for (const char* part : {"float8_e4m3fn", "OCP OFP8", "0x7e 448 0x1.cp+8", "0x08 0.015625 0x1p-6",
+                           "0x01 0.001953125 0x1p-9", "0x7f 0xff", "0x80"}) {
     EXPECT_NE(e4m3.find(part), std::string::npos) << part;
   }
   const std::string codes = run(split("formats e4m3 --codes")).out;
   EXPECT_EQ(std::count(codes.begin(), codes.end(), '\n'), 256);
   EXPECT_EQ(codes.rfind("0x00 0 0x0p+0 zero\n0x01 0.001953125 0x1p-9 subnormal\n", 0), 0u);
-  EXPECT_NE(codes.find("\n0x7e 448 0x1.cp+8 normal\n0x7f nan nan nan\n0x80 -0 -0x0p+0 zero\n"), std::string::npos);
-  EXPECT_EQ(run(split("formats e2m1 --codes")).out.substr(0, 40).rfind("0x0 0 0x0p+0 zero\n0x1 0.5 0x1p-1 subnor", 0), 0u);
+  EXPECT_NE(codes.find("\n0x7e 448 0x1.cp+8 normal\n0x7f nan nan nan\n0x80 -0 -0x0p+0 zero\n"),
+            std::string::npos);
+  EXPECT_EQ(run(split("formats e2m1 --codes"))
+                .out.substr(0, 40)
+                .rfind("0x0 0 0x0p+0 zero\n0x1 0.5 0x1p-1 subnor", 0),
+            0u);
   EXPECT_EQ(run(split("formats binary8p1se")).status, 0);
   EXPECT_EQ(run(split("formats binary3p3uf --codes")).status, 0);
 }
@@ -227,7 +235,8 @@ TEST(Formats, describe_one_and_list_its_codes) {
 TEST(Doctor, names_what_was_built_and_found) {
   const auto result = run({"doctor"});
   EXPECT_EQ(result.status, 0);
-  for (const char* part : {"compiler", "build type", "SIMD", "threads", "CUDA toolkit", "CUDA driver", "implementations"}) {
+  for (const char* part :
+       {"compiler", "build type", "SIMD", "threads", "CUDA toolkit", "CUDA driver", "implementations"}) {
     EXPECT_NE(result.out.find(part), std::string::npos) << part;
   }
 }
@@ -307,8 +316,8 @@ TEST(Errors, are_one_line_with_a_way_to_mend_and_exit_with_2) {
 }
 
 TEST(Errors, name_empty_and_odd_arguments) {
-  for (const std::string& value : {std::string(), std::string("\x01\x1b[2J"), std::string(5000, '1'), std::string("½"),
-                                   std::string("\xff\xfe"), std::string("a\nb")}) {
+  for (const std::string& value : {std::string(), std::string("\x01\x1b[2J"), std::string(5000, '1'),
+                                   std::string("½"), std::string("\xff\xfe"), std::string("a\nb")}) {
     const auto result = run({"cast", "--to", "e4m3", value});
     EXPECT_EQ(result.status, 2);
     EXPECT_EQ(result.out, "");

@@ -8,7 +8,8 @@
 namespace halfulp {
 namespace {
 
-/// An unsigned integer of any size in base 10^9, least significant limb first: it prints without a division.
+/// An unsigned integer of any size in base 10^9, least significant limb first: it prints without a
+/// division.
 class DecimalInteger {
  public:
   explicit DecimalInteger(std::uint64_t value) {
@@ -54,7 +55,8 @@ class DecimalInteger {
   std::vector<std::uint32_t> limbs_;
 };
 
-/// Appends what is not a finite non-zero number, and the sign of what is. True when nothing is left to append.
+/// Appends what is not a finite non-zero number, and the sign of what is. True when nothing is left to
+/// append.
 bool append_special(std::string& text, const Unpacked& x, const char* zero) {
   if (x.number_class == NumberClass::nan) {
     text += "nan";

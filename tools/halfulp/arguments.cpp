@@ -54,15 +54,17 @@ std::string unknown_text(const CLI::App& app, std::string_view argument) {
     }
   }
   const std::string near = nearest_names(argument, {names.begin(), names.end()});
-  return (option ? "option " : "command ") + quoted(argument) + ": unknown to " + full_name(command) + "; " +
-         mend(near, full_name(command));
+  return (option ? "option " : "command ") + quoted(argument) + ": unknown to " + full_name(command) +
+         "; " + mend(near, full_name(command));
 }
 
 void add_globals_here(CLI::App& app, Globals& globals) {
   const auto absent = [&app](const char* name) { return app.get_option_no_throw(name) == nullptr; };
   const char* group = "Options of every command";
-  if (absent("--json")) app.add_flag("--json", globals.json, "Print JSON: one object, or one per line")->group(group);
-  if (absent("--quiet")) app.add_flag("--quiet", globals.quiet, "No notes and no progress on stderr")->group(group);
+  if (absent("--json"))
+    app.add_flag("--json", globals.json, "Print JSON: one object, or one per line")->group(group);
+  if (absent("--quiet"))
+    app.add_flag("--quiet", globals.quiet, "No notes and no progress on stderr")->group(group);
   if (absent("--threads")) {
     app.add_option("--threads", globals.threads, "Threads to use; all cores if not given")
         ->type_name("N")

@@ -9,8 +9,9 @@
 
 namespace halfulp::tool {
 
-/// The arguments in the order in which CLI11 takes them (last first, without the program). A negative literal gets a
-/// leading blank, which keeps it from being read as an option; values are trimmed where they are used.
+/// The arguments in the order in which CLI11 takes them (last first, without the program). A negative
+/// literal gets a leading blank, which keeps it from being read as an option; values are trimmed where they
+/// are used.
 std::vector<std::string> parse_order(int argc, char** argv);
 
 /// Adds the options of Globals to a command and to its subcommands, where they have none of that name.

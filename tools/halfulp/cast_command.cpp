@@ -39,7 +39,8 @@ class TextCast {
     const CastResult result = cast_text(text, index);
     if (result.refusal != Refusal::none) {
       const auto [why, mend] = refusal_text(result.refusal);
-      throw InputError("value " + quoted(text) + " into " + plan_.to_name, std::string(why), std::string(mend));
+      throw InputError("value " + quoted(text) + " into " + plan_.to_name, std::string(why),
+                       std::string(mend));
     }
     return result;
   }
@@ -47,7 +48,9 @@ class TextCast {
  private:
   CastResult cast_text(std::string_view text, std::uint64_t index) const {
     if (is_code(text)) {
-      if (!source_) throw InputError("code " + quoted(text), "its format is not named", "add --from FORMAT, e.g. --from f32");
+      if (!source_)
+        throw InputError("code " + quoted(text), "its format is not named",
+                         "add --from FORMAT, e.g. --from f32");
       return plan_(parse_code(text, *source_), index);
     }
     const ExactUnpacked value = read_literal(text);
@@ -88,19 +91,20 @@ int run_cast(const CastOptions& options, const Globals& globals) {
   const TextCast cast_text(options.request);
   ValueTexts value_texts(cast_text.to(), append_decimal);
   Output output;
-  return for_each_value(options.inputs, output, globals.quiet, [&](std::string_view input, std::uint64_t index) {
-    const CastResult result = cast_text(input, index);
-    std::string& text = output.text();
-    if (globals.json) {
-      append_json(text, input, result, cast_text.to(), value_texts);
-    } else {
-      append_code(text, cast_text.to(), result.code);
-      if (options.values) text.append(" ").append(value_texts(result.code));
-      if (options.flags) append_flags(text += ' ', result.flags);
-    }
-    text += '\n';
-    output.line_done();
-  });
+  return for_each_value(options.inputs, output, globals.quiet,
+                        [&](std::string_view input, std::uint64_t index) {
+                          const CastResult result = cast_text(input, index);
+                          std::string& text = output.text();
+                          if (globals.json) {
+                            append_json(text, input, result, cast_text.to(), value_texts);
+                          } else {
+                            append_code(text, cast_text.to(), result.code);
+                            if (options.values) text.append(" ").append(value_texts(result.code));
+                            if (options.flags) append_flags(text += ' ', result.flags);
+                          }
+                          text += '\n';
+                          output.line_done();
+                        });
 }
 
 }  // namespace
@@ -109,15 +113,21 @@ void add_cast(CLI::App& app, const Globals& globals, Runner& runner) {
   CLI::App* command = app.add_subcommand("cast", "Cast values to a format, one code per line");
   const auto options = std::make_shared<CastOptions>();
   command->add_option("--to,-t", options->request.to, "Target format")->type_name("FORMAT")->required();
-  command->add_option("--from,-f", options->request.from, "Source format, or exact: literals rounded once (default)")
+  command
+      ->add_option("--from,-f", options->request.from,
+                   "Source format, or exact: literals rounded once (default)")
       ->type_name("FORMAT");
   command->add_flag("--values", options->values, "Add the exact decimal value");
-  command->add_flag("--flags", options->flags, "Add inexact, overflow, underflow, tie, subnormal, or - for none");
+  command->add_flag("--flags", options->flags,
+                    "Add inexact, overflow, underflow, tie, subnormal, or - for none");
   add_policy_options(*command, options->request);
   add_values(*command, options->inputs, "VALUE",
-             "Codes (0x…, with --from) or literals: 0.1, 0x1.8p-3, 3/32, 2^-9, inf, nan. None: one per line on stdin");
+             "Codes (0x…, with --from) or literals: 0.1, 0x1.8p-3, 3/32, 2^-9, inf, nan. None: one per "
+             "line on stdin");
   command->footer([] { return dialect_list() + "\n\n" + kExamples; });
-  command->callback([options, &globals, &runner] { runner = [options, &globals] { return run_cast(*options, globals); }; });
+  command->callback([options, &globals, &runner] {
+    runner = [options, &globals] { return run_cast(*options, globals); };
+  });
 }
 
 }  // namespace halfulp::tool

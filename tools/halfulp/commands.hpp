@@ -1,9 +1,9 @@
 // What every subcommand file offers: a function that registers it on the command line.
 //
 // A command throws InputError (halfulp/error.hpp) for what the user must mend: main() prints it as
-// `halfulp: error: WHAT: WHY; HOW TO MEND` and exits with kUsage. The options of Globals are added to every command,
-// and to subcommands of commands, by main(). The footer of a command holds its examples, one per line after
-// "Examples:", each of which exits with status 0.
+// `halfulp: error: WHAT: WHY; HOW TO MEND` and exits with kUsage. The options of Globals are added to every
+// command, and to subcommands of commands, by main(). The footer of a command holds its examples, one per
+// line after "Examples:", each of which exits with status 0.
 #pragma once
 
 #include <CLI/CLI.hpp>

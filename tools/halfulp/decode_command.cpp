@@ -53,8 +53,9 @@ void add_decode(CLI::App& app, const Globals& globals, Runner& runner) {
   command->add_flag("--hex-float", options->hex_float, "Print 0x1p-9 instead of 0.001953125");
   add_values(*command, options->codes, "CODE", "Codes as 0x…. None: one per line on stdin");
   command->footer(kExamples);
-  command->callback(
-      [options, &globals, &runner] { runner = [options, &globals] { return run_decode(*options, globals); }; });
+  command->callback([options, &globals, &runner] {
+    runner = [options, &globals] { return run_decode(*options, globals); };
+  });
 }
 
 }  // namespace halfulp::tool

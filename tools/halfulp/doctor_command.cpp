@@ -55,7 +55,8 @@ Json cuda_driver() {
     call("cuDeviceGetName", name, 255, device);
     call("cuDeviceGetAttribute", &major, kMajor, device);
     call("cuDeviceGetAttribute", &minor, kMinor, device);
-    devices.push_back(std::string(name) + ", compute capability " + std::to_string(major) + "." + std::to_string(minor));
+    devices.push_back(std::string(name) + ", compute capability " + std::to_string(major) + "." +
+                      std::to_string(minor));
   }
   return {{"found", true},
           {"version", std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10)},
@@ -91,7 +92,10 @@ Json examine() {
 
 void append_line(std::string& text, const std::string& name, const std::string& value) {
   constexpr std::size_t kColumn = 20;
-  text.append(name).append(name.size() < kColumn ? kColumn - name.size() : 1, ' ').append(value).append("\n");
+  text.append(name)
+      .append(name.size() < kColumn ? kColumn - name.size() : 1, ' ')
+      .append(value)
+      .append("\n");
 }
 
 void print_text(std::string& text, const Json& json) {
@@ -102,13 +106,16 @@ void print_text(std::string& text, const Json& json) {
   for (const Json& level : json["simd_levels"]) {
     if (level != json["simd_level"]) levels += " " + level.get<std::string>();
   }
-  append_line(text, "SIMD", json["simd_level"].get<std::string>() + (levels.empty() ? "" : ", also" + levels));
+  append_line(text, "SIMD",
+              json["simd_level"].get<std::string>() + (levels.empty() ? "" : ", also" + levels));
   append_line(text, "threads", std::to_string(json["threads"].get<unsigned>()));
-  append_line(text, "CUDA toolkit", json["cuda_toolkit"].is_null() ? "not found when this was built"
-                                                                   : json["cuda_toolkit"].get<std::string>());
+  append_line(text, "CUDA toolkit",
+              json["cuda_toolkit"].is_null() ? "not found when this was built"
+                                             : json["cuda_toolkit"].get<std::string>());
   const Json& driver = json["cuda_driver"];
-  append_line(text, "CUDA driver", driver["found"] ? driver["version"].get<std::string>()
-                                                   : "not found: " + driver["why"].get<std::string>());
+  append_line(text, "CUDA driver",
+              driver["found"] ? driver["version"].get<std::string>()
+                              : "not found: " + driver["why"].get<std::string>());
   if (driver["found"]) {
     for (const Json& device : driver["devices"]) append_line(text, "CUDA device", device);
   }
@@ -123,8 +130,10 @@ void print_text(std::string& text, const Json& json) {
 int run_doctor(const Globals& globals) {
   const Json json = examine();
   Output output;
-  if (globals.json) output.text() += json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-  else print_text(output.text(), json);
+  if (globals.json)
+    output.text() += json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  else
+    print_text(output.text(), json);
   output.flush();
   return kPassed;
 }

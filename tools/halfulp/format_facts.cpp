@@ -1,4 +1,5 @@
-// Notable codes of a format: by enumeration, or by IEEE 754-2019 3.4 for the interchange encodings; see format_facts.hpp.
+// Notable codes of a format: by enumeration, or by IEEE 754-2019 3.4 for the interchange encodings; see
+// format_facts.hpp.
 #include "format_facts.hpp"
 
 namespace halfulp::tool {
@@ -41,7 +42,8 @@ bool magnitude_less(const Unpacked& a, const Unpacked& b) {
   const int a_binade = a.exponent + bit_width(a.significand);
   const int b_binade = b.exponent + bit_width(b.significand);
   if (a_binade != b_binade) return a_binade < b_binade;
-  return a.significand << (64 - bit_width(a.significand)) < b.significand << (64 - bit_width(b.significand));
+  return a.significand << (64 - bit_width(a.significand)) < b.significand
+                                                                << (64 - bit_width(b.significand));
 }
 
 FormatFacts format_facts(const FormatSpec& spec) {
@@ -52,8 +54,10 @@ FormatFacts format_facts(const FormatSpec& spec) {
     const Unpacked x = unpack(spec, word);
     switch (x.number_class) {
       case NumberClass::nan:
-        if (!facts.nans.empty() && facts.nans.back().second + 1 == word) facts.nans.back().second = word;
-        else facts.nans.emplace_back(word, word);
+        if (!facts.nans.empty() && facts.nans.back().second + 1 == word)
+          facts.nans.back().second = word;
+        else
+          facts.nans.emplace_back(word, word);
         break;
       case NumberClass::infinity: facts.infinities.push_back(word); break;
       case NumberClass::zero:

@@ -15,8 +15,8 @@ namespace halfulp::tool {
 /// Container words of a format's notable codes; empty where it has none.
 struct FormatFacts {
   std::optional<std::uint64_t> largest;
-  std::optional<std::uint64_t> lowest;  ///< the most negative finite number
-  std::optional<std::uint64_t> smallest_normal;     ///< the smallest positive number without gradual underflow
+  std::optional<std::uint64_t> lowest;           ///< the most negative finite number
+  std::optional<std::uint64_t> smallest_normal;  ///< the smallest positive number without gradual underflow
   std::optional<std::uint64_t> smallest_subnormal;
   std::optional<std::uint64_t> minus_zero;
   std::vector<std::uint64_t> infinities;

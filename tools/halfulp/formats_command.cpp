@@ -36,10 +36,14 @@ std::vector<std::string> words_of(std::string_view text) {
   return words;
 }
 
-bool has_exponent(const FormatSpec& spec) { return spec.encoding == Encoding::floating; }
+bool has_exponent(const FormatSpec& spec) {
+  return spec.encoding == Encoding::floating;
+}
 
 /// Exponent, fraction and bias have a meaning for floating formats; binary places for integers.
-std::string number_or_dash(bool meaningful, int number) { return meaningful ? std::to_string(number) : "-"; }
+std::string number_or_dash(bool meaningful, int number) {
+  return meaningful ? std::to_string(number) : "-";
+}
 
 std::string nan_text(const FormatSpec& spec, const FormatFacts& facts) {
   if (facts.nans.empty()) return "-";
@@ -54,7 +58,8 @@ std::string nan_text(const FormatSpec& spec, const FormatFacts& facts) {
 
 std::string infinity_text(const FormatSpec& spec, const FormatFacts& facts) {
   std::string text;
-  for (const std::uint64_t word : facts.infinities) text += (text.empty() ? "" : " ") + code_text(spec, word);
+  for (const std::uint64_t word : facts.infinities)
+    text += (text.empty() ? "" : " ") + code_text(spec, word);
   return text.empty() ? "-" : text;
 }
 
@@ -86,7 +91,8 @@ std::vector<std::string> table_row(const Format& format) {
 
 void print_table(std::string& text, bool bold) {
   std::vector<std::vector<std::string>> rows = {{"name", "bits", "exponent", "fraction", "bias", "largest",
-                                                 "smallest normal", "smallest subnormal", "NaN", "Inf", "-0", "note"}};
+                                                 "smallest normal", "smallest subnormal", "NaN", "Inf",
+                                                 "-0", "note"}};
   for (const Format& format : kFormats) rows.push_back(table_row(format));
   std::vector<std::size_t> widths(rows[0].size());
   for (const auto& row : rows) {
@@ -123,9 +129,13 @@ void print_format(std::string& text, const Format& format) {
   append_fact(text, "aliases", std::string(format.aliases));
   append_fact(text, "standard", std::string(format.standard));
   append_fact(text, "note", std::string(format.note));
-  append_fact(text, "encoding", std::string(encoding_name(spec.encoding)) + (spec.is_signed ? ", signed" : ", unsigned"));
-  append_fact(text, "bits", std::to_string(spec.width) +
-                                (spec.storage_shift == 0 ? "" : ", at the top of a word of " + std::to_string(spec.storage_bits())));
+  append_fact(text, "encoding",
+              std::string(encoding_name(spec.encoding)) + (spec.is_signed ? ", signed" : ", unsigned"));
+  append_fact(
+      text, "bits",
+      std::to_string(spec.width) +
+          (spec.storage_shift == 0 ? ""
+                                   : ", at the top of a word of " + std::to_string(spec.storage_bits())));
   append_fact(text, "bytes in columns", std::to_string(spec.storage_bytes()));
   if (has_exponent(spec)) {
     append_fact(text, "exponent bits", std::to_string(spec.exponent_bits));
@@ -154,25 +164,27 @@ Json json_format(const Format& format) {
   const FormatSpec& spec = format.spec;
   const FormatFacts facts = format_facts(spec);
   const bool floating = has_exponent(spec);
-  Json json = {{"name", format.name},
-               {"aliases", words_of(format.aliases)},
-               {"standard", format.standard},
-               {"note", format.note},
-               {"encoding", encoding_name(spec.encoding)},
-               {"signed", spec.is_signed},
-               {"bits", spec.width},
-               {"storage_bits", spec.storage_bits()},
-               {"storage_bytes", spec.storage_bytes()},
-               {"exponent_bits", floating ? Json(spec.exponent_bits) : Json(nullptr)},
-               {"fraction_bits", floating || spec.encoding == Encoding::twos_complement ? Json(spec.fraction_bits) : Json(nullptr)},
-               {"bias", floating ? Json(spec.bias) : Json(nullptr)},
-               {"largest", json_value(spec, facts.largest)},
-               {"lowest", json_value(spec, facts.lowest)},
-               {"smallest_normal", json_value(spec, facts.smallest_normal)},
-               {"smallest_subnormal", json_value(spec, facts.smallest_subnormal)},
-               {"nan", Json::array()},
-               {"inf", Json::array()},
-               {"minus_zero", facts.minus_zero ? Json(code_text(spec, *facts.minus_zero)) : Json(nullptr)}};
+  Json json = {
+      {"name", format.name},
+      {"aliases", words_of(format.aliases)},
+      {"standard", format.standard},
+      {"note", format.note},
+      {"encoding", encoding_name(spec.encoding)},
+      {"signed", spec.is_signed},
+      {"bits", spec.width},
+      {"storage_bits", spec.storage_bits()},
+      {"storage_bytes", spec.storage_bytes()},
+      {"exponent_bits", floating ? Json(spec.exponent_bits) : Json(nullptr)},
+      {"fraction_bits",
+       floating || spec.encoding == Encoding::twos_complement ? Json(spec.fraction_bits) : Json(nullptr)},
+      {"bias", floating ? Json(spec.bias) : Json(nullptr)},
+      {"largest", json_value(spec, facts.largest)},
+      {"lowest", json_value(spec, facts.lowest)},
+      {"smallest_normal", json_value(spec, facts.smallest_normal)},
+      {"smallest_subnormal", json_value(spec, facts.smallest_subnormal)},
+      {"nan", Json::array()},
+      {"inf", Json::array()},
+      {"minus_zero", facts.minus_zero ? Json(code_text(spec, *facts.minus_zero)) : Json(nullptr)}};
   for (const auto& [first, last] : facts.nans) {
     json["nan"].push_back({{"first", code_text(spec, first)}, {"last", code_text(spec, last)}});
   }
@@ -212,7 +224,8 @@ int run_formats(const std::string& name, bool codes, const Globals& globals) {
   }
   const Format format = require_format(name);
   if (codes && format.spec.width > kMaxListedBits) {
-    throw InputError("--codes", std::string(format.name) + " has 2^" + std::to_string(format.spec.width) + " codes",
+    throw InputError("--codes",
+                     std::string(format.name) + " has 2^" + std::to_string(format.spec.width) + " codes",
                      "name a format of at most 16 bits, or use `halfulp decode` for single codes");
   }
   if (globals.json) {

@@ -1,7 +1,10 @@
-// The `halfulp` command: registers the subcommands, parses the command line, turns every error into one line.
+// The `halfulp` command: registers the subcommands, parses the command line, turns every error into one
+// line.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
+#include <iostream>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -30,13 +33,17 @@ int run(int argc, char** argv) {
   add_verify(app, globals, runner);
   add_doctor(app, globals, runner);
   add_globals(app, globals);
-  app.footer("`halfulp COMMAND --help` shows the options of a command and examples.");  // last: commands would inherit it
+  app.footer("`halfulp COMMAND --help` shows the options of a command and examples.");  // last: commands
+                                                                                        // would inherit it
 
   try {
     app.parse(parse_order(argc, argv));
   } catch (const CLI::Success& success) {  // --help, --version
     app.exit(success);
-    return std::fflush(stdout) == 0 ? kPassed : print_error("standard output: it cannot be written; write elsewhere");
+    const bool written = std::cout.flush().good() && std::fflush(stdout) == 0;
+    return written
+               ? kPassed
+               : print_error("standard output: it cannot be written; write to a place that can take it");
   } catch (const CLI::ParseError& error) {
     return print_error(parse_error_text(app, error));
   }

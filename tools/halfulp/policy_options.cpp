@@ -14,7 +14,8 @@ std::string words() {
   std::string all;
   for (const auto& entry : kNames<Enum>) {
     all += (all.empty() ? "" : ", ") + std::string(entry.name);
-    if (!entry.short_form.empty() && entry.short_form != entry.name) all += " (" + std::string(entry.short_form) + ")";
+    if (!entry.short_form.empty() && entry.short_form != entry.name)
+      all += " (" + std::string(entry.short_form) + ")";
   }
   return all;
 }
@@ -35,7 +36,9 @@ void add_policy_options(CLI::App& app, CastRequest& request) {
   const PolicyOption options[] = {
       {"rounding", "R", words<Rounding>()},
       {"overflow", "O", words<Overflow>()},
-      {"nan", "N", "sign of a NaN: " + words<NanSign>() + "; formats without NaN: " + words<NanNone>() + "; may be given twice"},
+      {"nan", "N",
+       "sign of a NaN: " + words<NanSign>() + "; formats without NaN: " + words<NanNone>() +
+           "; may be given twice"},
       {"nan-code", "C", "which NaN: " + words<NanCode>()},
       {"inf-none", "I", "Inf into a format with neither Inf nor NaN: " + words<InfNone>()},
       {"negative", "N", "a negative into an unsigned format: " + words<Negative>()},
@@ -57,7 +60,9 @@ void add_policy_options(CLI::App& app, CastRequest& request) {
       for (const std::string& word : given) request.options.emplace_back(key, trimmed(word));
       return true;
     };
-    CLI::Option* added = app.add_option("--" + key, CLI::callback_t(take), option.help)->type_name(option.type)->group(group);
+    CLI::Option* added = app.add_option("--" + key, CLI::callback_t(take), option.help)
+                             ->type_name(option.type)
+                             ->group(group);
     if (key == "nan") added->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   }
 }

@@ -8,7 +8,8 @@
 
 namespace halfulp::tool {
 
-/// Adds --dialect and one option per key of CastRequest; the words land in `request`, which must outlive the parse.
+/// Adds --dialect and one option per key of CastRequest; the words land in `request`, which must outlive
+/// the parse.
 void add_policy_options(CLI::App& app, CastRequest& request);
 
 /// Every dialect, wrapped for a help text.

@@ -30,7 +30,8 @@ void Output::flush() {
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) {
       text_.clear();
-      throw InputError("standard output", std::strerror(errno), "write to a place that can take the answers");
+      throw InputError("standard output", std::strerror(errno),
+                       "write to a place that can take the answers");
     }
     rest.remove_prefix(static_cast<std::size_t>(written));
   }
@@ -47,7 +48,9 @@ bool LineInput::fill() {
   for (;;) {
     const ssize_t count = read(STDIN_FILENO, buffer_.data() + end_, buffer_.size() - end_);
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) throw InputError("standard input", std::strerror(errno), "give values as arguments or a readable file");
+    if (count < 0)
+      throw InputError("standard input", std::strerror(errno),
+                       "give values as arguments or a readable file");
     end_ += static_cast<std::size_t>(count);
     return count > 0;
   }
@@ -60,8 +63,8 @@ bool LineInput::next_raw(std::string_view& line) {
     const auto* newline = static_cast<const char*>(std::memchr(begin + searched, '\n', size - searched));
     const std::size_t length = newline != nullptr ? static_cast<std::size_t>(newline - begin) : size;
     if (length > kLongest) {
-      throw InputError("stdin line " + std::to_string(number_ + 1), "longer than " + std::to_string(kLongest) + " bytes",
-                       "write one value per line");
+      throw InputError("stdin line " + std::to_string(number_ + 1),
+                       "longer than " + std::to_string(kLongest) + " bytes", "write one value per line");
     }
     if (newline != nullptr || at_end_) {
       line = {begin, length};
@@ -114,7 +117,8 @@ int for_each_value(const std::vector<std::string>& values, Output& output, bool 
   }
   output.flush();
   if (index > 0) return kPassed;
-  if (!quiet) std::fputs("halfulp: no values: give some as arguments or one per line on standard input\n", stderr);
+  if (!quiet)
+    std::fputs("halfulp: no values: give some as arguments or one per line on standard input\n", stderr);
   return kIncomplete;
 }
 

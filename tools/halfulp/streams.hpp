@@ -1,4 +1,5 @@
-// Standard input by lines and standard output in large pieces, for streams of any length in constant memory.
+// Standard input by lines and standard output in large pieces, for streams of any length in constant
+// memory.
 #pragma once
 
 #include <cstdint>
@@ -25,12 +26,16 @@ class Output {
   std::string text_;
 };
 
-/// Lines of standard input: blank ones and `#` comments are skipped, blanks and carriage returns at the ends removed.
+/// Lines of standard input: blank ones and `#` comments are skipped, blanks and carriage returns at the
+/// ends removed.
 class LineInput {
  public:
-  /// `before_wait` runs whenever the next line is not there yet: answers already made must not wait with it.
-  explicit LineInput(std::function<void()> before_wait) : buffer_(kBuffer), before_wait_(std::move(before_wait)) {}
-  /// Sets `line`, valid until the next call; false at the end. Throws InputError for lines over kLongest and read errors.
+  /// `before_wait` runs whenever the next line is not there yet: answers already made must not wait with
+  /// it.
+  explicit LineInput(std::function<void()> before_wait)
+      : buffer_(kBuffer), before_wait_(std::move(before_wait)) {}
+  /// Sets `line`, valid until the next call; false at the end. Throws InputError for lines over kLongest
+  /// and read errors.
   bool next(std::string_view& line);
   /// Number of the line last read, from 1.
   std::uint64_t number() const { return number_; }
@@ -50,9 +55,9 @@ class LineInput {
   std::function<void()> before_wait_;
 };
 
-/// Calls answer(text, index) for each of `values` or, if there are none, for each line of standard input; flushes.
-/// Returns kPassed, or kIncomplete when there was no value. What `answer` throws is thrown on after a flush, with the
-/// number of the line.
+/// Calls answer(text, index) for each of `values` or, if there are none, for each line of standard input;
+/// flushes. Returns kPassed, or kIncomplete when there was no value. What `answer` throws is thrown on
+/// after a flush, with the number of the line.
 int for_each_value(const std::vector<std::string>& values, Output& output, bool quiet,
                    const std::function<void(std::string_view, std::uint64_t)>& answer);
 

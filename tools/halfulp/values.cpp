@@ -30,10 +30,12 @@ std::string quoted(std::string_view text) {
   std::size_t end = text.size();
   if (end > kShown) {
     end = kShown;
-    while (end > kShown - 4 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // not inside a character
+    while (end > kShown - 4 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80)
+      --end;  // not inside a character
   }
   std::string shown = "'";
-  for (const char c : text.substr(0, end)) shown += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
+  for (const char c : text.substr(0, end))
+    shown += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
   return shown + (text.size() > end ? "…'" : "'");
 }
 
@@ -65,7 +67,9 @@ std::uint64_t parse_code(std::string_view text, const Format& format) {
     refuse_code(text, name + " has " + std::to_string(bits) + " bits", format);
   }
   if ((word & low_mask(format.spec.storage_shift)) != 0) {
-    refuse_code(text, "the low " + std::to_string(format.spec.storage_shift) + " bits of " + name + " are zero", format);
+    refuse_code(text,
+                "the low " + std::to_string(format.spec.storage_shift) + " bits of " + name + " are zero",
+                format);
   }
   return word;
 }
@@ -76,13 +80,15 @@ ExactUnpacked read_literal(std::string_view text) {
     case LiteralError::none: break;
     case LiteralError::empty: throw InputError("value ''", "empty", "give a number or a code");
     case LiteralError::malformed:
-      throw InputError("value " + quoted(text), "not a number",
-                       "write e.g. 0.1, -1e-3, 0x1.8p-3, 3/32, 2^-9, inf, nan, or the bits of a code as 0x…");
+      throw InputError(
+          "value " + quoted(text), "not a number",
+          "write e.g. 0.1, -1e-3, 0x1.8p-3, 3/32, 2^-9, inf, nan, or the bits of a code as 0x…");
     case LiteralError::too_long:
-      throw InputError("value " + quoted(text), "longer than " + std::to_string(kMaxLiteral) + " characters",
-                       "shorten it");
+      throw InputError("value " + quoted(text),
+                       "longer than " + std::to_string(kMaxLiteral) + " characters", "shorten it");
     case LiteralError::zero_denominator:
-      throw InputError("value " + quoted(text), "the denominator is zero", "write inf or nan if that is meant");
+      throw InputError("value " + quoted(text), "the denominator is zero",
+                       "write inf or nan if that is meant");
   }
   return literal.value;
 }
