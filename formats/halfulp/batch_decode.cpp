@@ -28,8 +28,6 @@ using V8 = hn::Vec<D8>;
 
 #if HWY_TARGET == HWY_AVX3_DL
 
-constexpr bool kAllShapes = true;
-
 /// table[code] for all 256 codes: VBMI looks up 128 entries at once.
 class ByteTable {
  public:
@@ -48,8 +46,6 @@ class ByteTable {
 };
 
 #else
-
-constexpr bool kAllShapes = false;
 
 /// table[code] where the second half of the table follows from the first: eight look-ups of 16 entries, chosen by bits
 /// 4, 5 and 6 of the code; then the sign bit, and code 0x80 apart.
@@ -85,6 +81,57 @@ class ByteTable {
 
 #endif
 
+/// Both bytes of every code by whole tables.
+class ByTables {
+ public:
+  explicit ByTables(const DecodeConstants& c) : high_(c.high, c), second_(c.second, c) {}
+  HWY_INLINE void operator()(V8 codes, V8& high, V8& second) const {
+    high = high_(codes);
+    second = second_(codes);
+  }
+
+ private:
+  ByteTable high_, second_;
+};
+
+/// Both bytes of every code by sums; the rows with subnormals (0) and with specials (7) apart, and code 0x80 where it is
+/// not the negative of code 0.
+template <bool kApart>
+class BySums {
+ public:
+  explicit BySums(const DecodeConstants& c)
+      : row_high_(dup(c.row_high.data())), row_second_(dup(c.row_second.data())), column_high_(dup(c.column_high.data())),
+        column_second_(dup(c.column_second.data())), c_(c) {}
+
+  HWY_INLINE void operator()(V8 codes, V8& high, V8& second) const {
+    const D8 d;
+    const V8 column = hn::And(codes, hn::Set(d, 0x0f));
+    const V8 row_bits = hn::And(codes, hn::Set(d, 0x70));
+    const V8 row = hn::BitCast(d, hn::ShiftRight<4>(hn::BitCast(D16(), row_bits)));
+    const auto first = hn::Eq(row_bits, hn::Zero(d));
+    const auto last = hn::Eq(row_bits, hn::Set(d, 0x70));
+    const V8 sign = hn::And(codes, hn::Set(d, 0x80));
+    high = hn::Add(hn::TableLookupBytes(row_high_, row), hn::TableLookupBytes(column_high_, column));
+    high = hn::IfThenElse(first, hn::TableLookupBytes(dup(c_.high.data()), column), high);
+    high = hn::IfThenElse(last, hn::TableLookupBytes(dup(c_.high.data() + 0x70), column), high);
+    high = hn::Or(high, sign);
+    second = hn::Add(hn::TableLookupBytes(row_second_, row), hn::TableLookupBytes(column_second_, column));
+    second = hn::IfThenElse(first, hn::TableLookupBytes(dup(c_.second.data()), column), second);
+    second = hn::IfThenElse(last, hn::TableLookupBytes(dup(c_.second.data() + 0x70), column), second);
+    if constexpr (kApart) {
+      const auto apart = hn::Eq(codes, hn::Set(d, 0x80));
+      high = hn::IfThenElse(apart, hn::Set(d, c_.high[0x80]), high);
+      second = hn::IfThenElse(apart, hn::Set(d, c_.second[0x80]), second);
+    }
+  }
+
+ private:
+  static V8 dup(const std::uint8_t* entries) { return hn::LoadDup128(D8(), entries); }
+
+  V8 row_high_, row_second_, column_high_, column_second_;
+  const DecodeConstants& c_;
+};
+
 /// Puts the groups of four codes where interleaving inside blocks will want them.
 HWY_INLINE V8 spread(V8 codes) {
   constexpr std::size_t kBlocks = hn::MaxLanes(D8()) / 16;
@@ -101,13 +148,14 @@ HWY_INLINE V8 spread(V8 codes) {
 }
 
 /// One vector of codes to four vectors of words.
-HWY_INLINE void decode_group(const ByteTable& high, const ByteTable& second, const std::uint8_t* in, std::uint8_t* out) {
+template <class Lookup>
+HWY_INLINE void decode_group(const Lookup& lookup, const std::uint8_t* in, std::uint8_t* out) {
   const D8 d8;
   const D16 d16;
   const std::size_t bytes = hn::Lanes(d8);
   const V8 codes = spread(hn::LoadU(d8, in));
-  const V8 h = high(codes);
-  const V8 s = second(codes);
+  V8 h, s;
+  lookup(codes, h, s);
   const auto pairs0 = hn::BitCast(d16, hn::InterleaveLower(d8, s, h));
   const auto pairs1 = hn::BitCast(d16, hn::InterleaveUpper(d8, s, h));
   const auto zero = hn::Zero(d16);
@@ -117,29 +165,38 @@ HWY_INLINE void decode_group(const ByteTable& high, const ByteTable& second, con
   hn::StoreU(hn::BitCast(d8, hn::InterleaveUpper(d16, zero, pairs1)), d8, out + 3 * bytes);
 }
 
-std::size_t decode(const DecodeConstants& c, const std::uint8_t* in, std::size_t count, void* out) {
-  if (!kAllShapes && !c.mirrored && !c.halved) return 0;
+template <class Lookup>
+HWY_NOINLINE std::size_t decode_by(const DecodeConstants& c, const std::uint8_t* in, std::size_t count, void* out) {
   const std::size_t group = hn::Lanes(D8());
-  const ByteTable high(c.high, c);
-  const ByteTable second(c.second, c);
+  const Lookup lookup(c);
   auto* words = static_cast<std::uint8_t*>(out);
   if (count < group) {
     HWY_ALIGN std::uint8_t few[hn::MaxLanes(D8())] = {};
     HWY_ALIGN std::uint8_t decoded[4 * hn::MaxLanes(D8())];
     if (count != 0) std::memcpy(few, in, count);
-    decode_group(high, second, few, decoded);
+    decode_group(lookup, few, decoded);
     if (count != 0) std::memcpy(words, decoded, 4 * count);
     return count;
   }
   // The first and the last group may overlap their neighbours: they rewrite the same words. In between, stores do not
   // cross cache lines (when words are aligned to their size).
-  decode_group(high, second, in, words);
+  decode_group(lookup, in, words);
   const std::size_t ahead = reinterpret_cast<std::uintptr_t>(out) / 4 % (group / 4);
   for (std::size_t done = group / 4 - ahead; count - done >= group; done += group) {
-    decode_group(high, second, in + done, words + 4 * done);
+    decode_group(lookup, in + done, words + 4 * done);
   }
-  decode_group(high, second, in + (count - group), words + 4 * (count - group));
+  decode_group(lookup, in + (count - group), words + 4 * (count - group));
   return count;
+}
+
+std::size_t decode(const DecodeConstants& c, const std::uint8_t* in, std::size_t count, void* out) {
+#if HWY_TARGET == HWY_AVX3_DL
+  return decode_by<ByTables>(c, in, count, out);
+#else
+  const bool apart = c.high[0x80] != (c.high[0] | 0x80) || c.second[0x80] != c.second[0];
+  if (c.summed) return apart ? decode_by<BySums<true>>(c, in, count, out) : decode_by<BySums<false>>(c, in, count, out);
+  return c.mirrored || c.halved ? decode_by<ByTables>(c, in, count, out) : 0;
+#endif
 }
 
 #endif

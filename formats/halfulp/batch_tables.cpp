@@ -100,7 +100,7 @@ StickyTable make_sticky_table(const FormatSpec& to, const CastPolicy& policy) {
   // The smallest table that decides every word: one fraction bit more than the target has (e4m3: 16 KiB), 7 or 8 for
   // integers of 8 bits. Codebook thresholds need all 32 bits: the few words around a threshold ask.
   StickyTable table;
-  const int smallest_shift = to.encoding == Encoding::codebook ? 17 : 15;
+  const int smallest_shift = to.encoding == Encoding::codebook ? 18 : 15;
   for (table.shift = 21; fill(table, to, policy) != 0 && table.shift > smallest_shift;) --table.shift;
 
   std::array<bool, 256> taken = {};

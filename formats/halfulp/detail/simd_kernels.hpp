@@ -43,6 +43,10 @@ struct DecodeConstants {
   alignas(64) std::array<std::uint8_t, 256> second = {};  ///< bits 23..16
   bool mirrored = false;  ///< codes 0x81..0xff are codes 0x01..0x7f with the sign bit; 0x80 stands alone
   bool halved = false;    ///< codes 0x80..0xff repeat codes 0x00..0x7f (formats of at most 7 bits)
+
+  /// Codes 0x10..0x6f are sums of two look-ups of 16 entries, byte by byte: row_*[code >> 4] + column_*[code & 15].
+  bool summed = false;
+  alignas(16) std::array<std::uint8_t, 16> row_high = {}, row_second = {}, column_high = {}, column_second = {};
 };
 
 /// Writes f32 words of in[0..count) and returns how many: count, or 0 where the level has no kernel for the constants.
