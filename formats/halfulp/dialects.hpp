@@ -159,8 +159,11 @@ inline constexpr auto kDialectRows = [] {
     {"cuda_nosat", kF64 | kF32 | kExact | kNarrow, kF16 | kBf16, with(kOvf, C::ones, kPositive), run},
 
     {"ml_dtypes", kF64, kFp8 | kFnuz8 | kIeee8, with(kOvf, C::quiet), run, "f32", "NumPy casts of f64 arrays"},
-    {"ml_dtypes", kF16, kFp8 | kFnuz8 | kIeee8, with(kOvf, C::payload), run},
-    {"ml_dtypes", kSingle, kFp8 | kFnuz8 | kIeee8, with(kOvf, C::quiet), run},
+    {"ml_dtypes", kSingle, kFp8 | kFnuz8 | kIeee8, with(kOvf, C::quiet), run, {}, "f16 arrays lose the payload too (0.6.0)"},
+    {"ml_dtypes", kF64, kBf16, with(kOvf, C::quiet), run, "f32"},
+    {"ml_dtypes", kF32 | kF16, kBf16, with(kOvf, C::quiet), run},
+    {"ml_dtypes", kFp8 | kIeee8 | kFp64 | kE8m0, kF32, with(kOvf, C::quiet), run},
+    {"ml_dtypes", kFnuz8 | kBf16, kF32, kOvf, run, {}, "FNUZ NaN gives FFC00000; bf16 keeps signalling NaNs"},
     {"ml_dtypes", kF64, kFp64, with(kOvf, NN::nan_to_negative_zero_flip), run, "f32"},
     {"ml_dtypes", kSingle, kFp64, with(kOvf, NN::nan_to_negative_zero_flip), run},
     {"ml_dtypes", kF64, kE8m0, scale(R::ties_to_away, O::overflow, N::nan, Z::nan, L::upward), run, "f32"},
@@ -216,10 +219,13 @@ inline constexpr auto kDialectRows = [] {
     {"te_sr", kSingle, kFp4, with(CastPolicy{.rounding = R::unrecorded}, NN::nan_to_max), source, {}, "software stochastic rounding, 8 bits"},
 
     {"x86_f16c", kF32 | kExact, kF16, with(kOvf, C::payload), run},
+    {"x86_f16c", kF16, kF32, with(kOvf, C::payload), run},
     {"x86_avx512_bf16", kF32 | kExact, kBf16, flush_in(with(kOvf, C::payload)), run},
     {"arm_fcvt", kF32 | kF64 | kExact, kF16, with(kOvf, C::payload), source},
     {"arm_fcvt", kF32 | kExact, kBf16, with(kOvf, C::payload), source},
-    {"numpy", kF32 | kF64 | kExact, kF16, kOvf, source},
+    {"numpy", kF32 | kF64 | kExact, kF16, kOvf, run, {}, "the top payload bits are kept and signalling NaNs stay so: 7F800001 gives 7C01"},
+    {"numpy", kF16, kF32 | kF64, kOvf, run, {}, "signalling NaNs stay so"},
+    {"numpy", kF32 | kF64, kF32 | kF64, with(kOvf, C::payload), run},
     {"gfloat", kAnySource, kFp8 | kFnuz8 | kIeee8 | kF16 | kBf16 | kTf32 | kF32 | kF64 | kP3109, kOvf, source},
     {"gfloat", kAnySource, kFp64 | kMxInt8, with(kOvf, NN::error, InfNone::error), source},
 

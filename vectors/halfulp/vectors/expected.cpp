@@ -127,10 +127,18 @@ std::vector<Run> Expected::tabulate(const CastPolicy& policy) const {
     const oracle::ThresholdTable table(from, plan_.to, policy, random_);
     for (std::size_t i = 0; i < table.intervals().size(); ++i) append_interval(table, i, runs);
   } else {
+    // Answers are monotone where source and intermediate value keep their class: first find such stretches.
+    const auto kind = [&](std::uint64_t bits) {
+      const oracle::Value x = oracle::value_of(from, bits << from.storage_shift);
+      const oracle::Value middle = oracle::rounded(x, *plan_.via, kIntermediate);
+      return CastResult{.code = static_cast<std::uint64_t>(middle.cls) * 2 + (middle.subnormal ? 1 : 0)};
+    };
     const oracle::SourceOrder order(from);
     for (const auto& segment : order.segments()) {
       const auto [low, high] = std::minmax({order.code_at(segment.begin), order.code_at(segment.end - 1)});
-      bisect(low >> from.storage_shift, high >> from.storage_shift, asked, runs);
+      std::vector<Run> stretches;
+      bisect(low >> from.storage_shift, high >> from.storage_shift, kind, stretches);
+      for (const Run& stretch : stretches) bisect(stretch.first, stretch.last, asked, runs);
     }
   }
   for (const auto& nans : oracle::limits_of(from).nans) {
@@ -152,7 +160,7 @@ std::vector<Run> Expected::tabulate(const CastPolicy& policy) const {
 }
 
 void Expected::cross_check(const Run& run) const {
-  for (const std::uint64_t bits : {run.first, run.last}) {
+  for (const std::uint64_t bits : {run.first, run.first + (run.last - run.first) / 2, run.last}) {
     const std::uint64_t word = bits << plan_.from->storage_shift;
     const CastResult engine = plan_(word);
     if (same(engine, run.result)) continue;

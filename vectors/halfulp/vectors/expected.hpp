@@ -1,7 +1,7 @@
 // Expected: what a cast must give, for every source word, by the oracle.
 //
-// Decides: right and wrong. Codes come from the oracle's step function; the integer engine is asked at both ends of
-// every step, and a disagreement between the two stops everything (Disagreement): then no verdict can be trusted.
+// Decides: right and wrong. Codes come from the oracle's step function; the integer engine is asked at both ends and
+// in the middle of every step, and a disagreement between the two stops everything (Disagreement): then no verdict can be trusted.
 #pragma once
 
 #include <cstdint>

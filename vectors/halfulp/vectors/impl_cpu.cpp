@@ -78,7 +78,7 @@ Implementation cpu_f16c() {
       {"cast:f32:f16@x86_f16c,rounding=toward_zero", f16c_kernel<_MM_FROUND_TO_ZERO>},
       {"cast:f32:f16@x86_f16c,rounding=toward_positive", f16c_kernel<_MM_FROUND_TO_POS_INF>},
       {"cast:f32:f16@x86_f16c,rounding=toward_negative", f16c_kernel<_MM_FROUND_TO_NEG_INF>},
-      {"cast:f16:f32,overflow=overflow,nan-code=payload", [] {
+      {"cast:f16:f32@x86_f16c", [] {
          return Kernel([](auto in, auto out) { by_vectors<8, std::uint16_t, std::uint32_t>(in, out, f16c_back_vector); });
        }}};
 #else

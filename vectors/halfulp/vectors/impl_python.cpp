@@ -1,4 +1,4 @@
-// ml_dtypes, gfloat and numpy through python/adapter.py in a child process per kernel.
+// ml_dtypes, gfloat and numpy through python/adapter.py in a child process.
 //
 // The interpreter is $HALFULP_PYTHON, else .venv/bin/python of the source tree, else python3. The adapter is found in
 // the source tree or where it was installed; $HALFULP_ADAPTER names another one.
@@ -48,33 +48,36 @@ const std::map<std::string, std::string>& found_libraries() {
   return found;
 }
 
-/// A child that lives as long as the kernel. Callers take turns.
-class PythonKernel {
+/// One child for all casts of all libraries; started when needed, and again after a failure. Callers take turns.
+class Adapter {
  public:
-  PythonKernel(const std::string& library, const CastPlan& plan)
-      : child_({interpreter(), adapter(), "run", library, plan.from_name, plan.to_name,
-                std::string(name_of(plan.policy.rounding)), std::string(name_of(plan.policy.overflow))}),
-        from_bytes_(static_cast<std::size_t>(plan.from->storage_bytes())) {}
-
-  void operator()(std::span<const std::byte> in, std::span<std::byte> out) {
+  void cast(const std::string& what, std::size_t from_bytes, std::span<const std::byte> in, std::span<std::byte> out) {
     const std::lock_guard lock(mutex_);
-    const std::uint64_t count = in.size() / from_bytes_;
-    std::byte header[8];
-    for (int i = 0; i < 8; ++i) header[i] = static_cast<std::byte>((count >> (8 * i)) & 0xff);
-    child_.exchange(header, {});
-    child_.exchange(in, out);
+    if (!child_) child_ = std::make_unique<Child>(std::vector<std::string>{interpreter(), adapter()});
+    const std::string header = what + " " + std::to_string(in.size() / from_bytes) + "\n";
+    try {
+      child_->exchange(std::as_bytes(std::span(header)), {});
+      child_->exchange(in, out);
+    } catch (const KernelFailure&) {
+      child_.reset();
+      throw;
+    }
   }
 
  private:
   std::mutex mutex_;
-  Child child_;
-  std::size_t from_bytes_;
+  std::unique_ptr<Child> child_;
 };
 
 void claim(Implementation& library, const std::string& spec) {
   library.claims.push_back({spec, [name = library.name, spec]() -> Kernel {
-                              const auto kernel = std::make_shared<PythonKernel>(name, make_plan(parse_cast_spec(spec)));
-                              return [kernel](auto in, auto out) { (*kernel)(in, out); };
+                              static Adapter python;
+                              const CastPlan plan = make_plan(parse_cast_spec(spec));
+                              const std::string what = name + " " + plan.from_name + " " + plan.to_name + " " +
+                                                       std::string(name_of(plan.policy.rounding)) + " " +
+                                                       std::string(name_of(plan.policy.overflow));
+                              const auto from_bytes = static_cast<std::size_t>(plan.from->storage_bytes());
+                              return [what, from_bytes](auto in, auto out) { python.cast(what, from_bytes, in, out); };
                             }});
 }
 

@@ -1,8 +1,8 @@
 """Casts raw little-endian words with ml_dtypes, gfloat or numpy, for `halfulp verify --impl`.
 
-    adapter.py probe                                       one line `NAME VERSION` per library that imports
-    adapter.py run LIBRARY FROM TO ROUNDING OVERFLOW       frames on stdin: 8-byte count, then that many words;
-                                                           answers on stdout: that many words of TO
+    adapter.py probe    one line `NAME VERSION` per library that imports
+    adapter.py          frames on stdin: a line `LIBRARY FROM TO ROUNDING OVERFLOW COUNT`, then COUNT words of FROM;
+                        answers on stdout: COUNT words of TO
 """
 import sys
 
@@ -80,29 +80,27 @@ def probe():
             pass
 
 
-def read_exactly(stream, size):
-    data = stream.read(size)
-    return data if len(data) == size else None
-
-
-def run(library, source, target, rounding, overflow):
+def run():
+    import functools
     import numpy
     numpy.seterr(all="ignore")
-    cast = by_gfloat(source, target, rounding, overflow) if library == "gfloat" else by_astype(source, target)
-    size = word_bytes(source)
-    while True:
-        header = read_exactly(sys.stdin.buffer, 8)
-        if header is None:
+
+    @functools.lru_cache(maxsize=None)
+    def caster(library, source, target, rounding, overflow):
+        return by_gfloat(source, target, rounding, overflow) if library == "gfloat" else by_astype(source, target)
+
+    for line in iter(sys.stdin.buffer.readline, b""):
+        *cast, count = line.decode("ascii").split()
+        size = word_bytes(cast[1])
+        body = sys.stdin.buffer.read(size * int(count))
+        if len(body) != size * int(count):
             return
-        body = read_exactly(sys.stdin.buffer, size * int.from_bytes(header, "little"))
-        if body is None:
-            return
-        sys.stdout.buffer.write(cast(numpy.frombuffer(body, UNSIGNED[size])).tobytes())
+        sys.stdout.buffer.write(caster(*cast)(numpy.frombuffer(body, UNSIGNED[size])).tobytes())
         sys.stdout.buffer.flush()
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["probe"]:
+    if sys.argv[1:] == ["probe"]:
         probe()
     else:
-        run(*sys.argv[2:])
+        run()

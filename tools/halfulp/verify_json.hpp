@@ -1,0 +1,17 @@
+// What `halfulp verify` prints as JSON, and its list of implementations.
+#pragma once
+
+#include <string>
+
+#include "halfulp/vectors/verify.hpp"
+
+namespace halfulp::tool {
+
+/// One object and a line end.
+std::string verdict_json(const vectors::Verdict& verdict);
+
+/// The list of implementations and mutants, with what was found or why not.
+std::string implementations_json();
+std::string implementations_text();
+
+}  // namespace halfulp::tool
