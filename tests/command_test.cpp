@@ -228,6 +228,7 @@ TEST(Formats, describe_one_and_list_its_codes) {
                 .out.substr(0, 40)
                 .rfind("0x0 0 0x0p+0 zero\n0x1 0.5 0x1p-1 subnor", 0),
             0u);
+  EXPECT_NE(run(split("formats int4_restricted")).out.find("0x9 -7 -0x1.cp+2"), std::string::npos);
   EXPECT_EQ(run(split("formats binary8p1se")).status, 0);
   EXPECT_EQ(run(split("formats binary3p3uf --codes")).status, 0);
 }

@@ -67,6 +67,7 @@ FormatFacts format_facts(const FormatSpec& spec) {
         if (!x.negative) keep(facts.smallest_subnormal, word, spec, false);
         break;
       case NumberClass::normal:
+        if (spec.range == IntegerRange::restricted && code == spec.sign_mask()) break;  // decoded, never produced
         keep(x.negative ? facts.lowest : facts.largest, word, spec, true);
         if (!x.negative) keep(facts.smallest_normal, word, spec, false);
         break;
