@@ -56,6 +56,17 @@ std::uint32_t sticky_index(std::uint32_t word, int shift) {
   return (word >> shift) | inexact << (32 - shift);
 }
 
+/// out[i] = codes[indices[i]], written eight at a time: single bytes would be bound by the number of stores.
+void look_up_eights(const std::uint8_t* codes, const std::uint32_t* indices, std::size_t count, std::uint8_t* out) {
+  std::size_t i = 0;
+  for (; i + 8 <= count; i += 8) {
+    std::array<std::uint8_t, 8> eight;
+    for (std::size_t k = 0; k < 8; ++k) eight[k] = codes[indices[i + k]];
+    std::memcpy(out + i, eight.data(), 8);
+  }
+  for (; i < count; ++i) out[i] = codes[indices[i]];
+}
+
 /// Fills codes and ask; returns how many entries ask although no word of theirs is refused.
 std::size_t fill(StickyTable& table, const FormatSpec& to, const CastPolicy& policy) {
   const std::size_t tops = std::size_t{1} << (32 - table.shift);
@@ -143,7 +154,7 @@ BatchResult run_sticky(const BatchPlan& plan, const void* in, std::size_t count,
   for (std::size_t begin = 0; begin < count; begin += kChunk) {
     const std::size_t end = count - begin > kChunk ? begin + kChunk : count;
     for (std::size_t i = begin; i < end; ++i) indices[i - begin] = sticky_index(load<std::uint32_t>(in, i), shift);
-    for (std::size_t i = begin; i < end; ++i) bytes[i] = codes[indices[i - begin]];
+    look_up_eights(codes, indices, end - begin, bytes + begin);
     if (!table.marker && table.ask.empty()) continue;
     for (std::size_t i = begin; i < end; ++i) {
       if (table.marker) {
