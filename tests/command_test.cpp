@@ -355,8 +355,9 @@ std::vector<std::string> examples(const std::string& help) {
 }
 
 TEST(Help, examples_work_as_typed) {
-  for (const char* name : {"formats", "decode", "cast", "thresholds", "doctor"}) {
-    const auto help = run({name, "--help"});
+  for (const char* name :
+       {"formats", "decode", "cast", "thresholds", "explain", "explain value", "verify", "doctor"}) {
+    const auto help = run(split(std::string(name) + " --help"));
     EXPECT_EQ(help.status, 0) << name;
     const auto lines = examples(help.out);
     EXPECT_GE(lines.size(), 2u) << name;
