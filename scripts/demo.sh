@@ -18,7 +18,7 @@ say "what was found"
 say "one value, explained"
 "$halfulp" explain value --to e4m3 0.01
 
-found() { "$halfulp" verify --impl list | awk -v name="$1" '$1 == name && $2 == "found" { yes = 1 } END { exit !yes }'; }
+found() { "$halfulp" doctor | awk -v name="$1" '$1 == name && $2 == "found" { yes = 1 } END { exit !yes }'; }
 if found cuda-headers; then
   spec=cast:f32:e4m3@cuda_satfinite impl=cuda-headers what="NVIDIA's E4M3 header cast"
 elif found cpu-f16c; then
@@ -30,7 +30,7 @@ say "verdict on $what, all 2^32 float32 inputs"
 "$halfulp" verify "$spec" --impl "$impl" --level exhaustive
 
 say "a mutant that judges overflow before rounding, as a real library does"
-if "$halfulp" verify cast:f32:e4m3,overflow=overflow --impl mutant:overflow_before_rounding; then
+if "$halfulp" verify cast:f32:e4m3,overflow=overflow --impl mutant:clamp_before_rounding; then
   echo "the mutant was not found out" >&2
   exit 1
 fi
