@@ -113,4 +113,16 @@ const std::vector<Format>& p3109_formats(int first, int last) {
   return family;
 }
 
+const std::vector<Format>& made_up_formats() {
+  static const std::vector<Format> formats = {
+      {"made_up_no_zero_e5m2", unsigned_float(5, 2, 15, NonFinite::nan_all_ones, Zeros::absent), "", ""},
+      {"made_up_ue3m4_finite", unsigned_float(3, 4, 6, NonFinite::none), "", ""},
+      {"made_up_ue4m2_ieee", unsigned_float(4, 2, 3, NonFinite::ieee), "", ""},
+      {"made_up_e6m1_one_nan", signed_float(6, 1, 20, NonFinite::nan_minus_zero), "", ""},
+      {"made_up_e3m6_shifted", signed_float(3, 6, 5, NonFinite::ieee, 6), "", ""},
+      {"made_up_fixed_12", integer(12, true, IntegerRange::restricted, 3), "", ""},
+  };
+  return formats;
+}
+
 }  // namespace halfulp::laws

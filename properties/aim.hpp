@@ -39,4 +39,7 @@ oracle::Exact gap_point(const FormatSpec& to, bool negative, std::uint64_t index
 /// Every IEEE P3109 format with K in first..last, with its name.
 const std::vector<Format>& p3109_formats(int first, int last);
 
+/// Valid formats that no standard names, for combinations of fields that the named ones do not reach.
+const std::vector<Format>& made_up_formats();
+
 }  // namespace halfulp::laws

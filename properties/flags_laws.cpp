@@ -53,20 +53,42 @@ TEST(Flags, SubnormalSaysThatTheResultIsSubnormal) {
   });
 }
 
+void check_tie_flag(const CastCase& c) {
+  const oracle::Value x = handed(c);
+  const CastResult r = result_of(c);
+  bool tie = c.policy.rounding == Rounding::ties_to_even || c.policy.rounding == Rounding::ties_to_away;
+  if (x.cls != oracle::ValueClass::finite) {
+    tie = false;
+  } else {
+    const oracle::Neighbours n = oracle::neighbours(x, c.to.spec);
+    const bool between = !n.below_grid && !n.beyond_grid && n.low != x.magnitude;
+    tie = tie && between && x.magnitude - n.low == n.high - x.magnitude;
+  }
+  require(((r.flags & kTie) != 0) == tie, "the tie flag:", {r.code, r.flags});
+}
+
 TEST(Flags, TieSaysThatANearestRoundingMetTheMiddle) {
-  for_all({.sources = Sources::any}, [](const CastCase& c) {
-    const oracle::Value x = handed(c);
-    const CastResult r = result_of(c);
-    bool tie = c.policy.rounding == Rounding::ties_to_even || c.policy.rounding == Rounding::ties_to_away;
-    if (x.cls != oracle::ValueClass::finite) {
-      tie = false;
-    } else {
-      const oracle::Neighbours n = oracle::neighbours(x, c.to.spec);
-      const bool between = !n.below_grid && !n.beyond_grid && n.low != x.magnitude;
-      tie = tie && between && x.magnitude - n.low == n.high - x.magnitude;
-    }
-    require(((r.flags & kTie) != 0) == tie, "the tie flag:", {r.code, r.flags});
-  });
+  for_all({.sources = Sources::any}, check_tie_flag);
+}
+
+TEST(Flags, TieSaysSoAboveTheLargestNumberToo) {
+  for_all({.focus = Focus::tops, .roundings = kNearestRoundings}, check_tie_flag);
+}
+
+TEST(Flags, TieSaysSoAtTheSmallestNumbersToo) {
+  for_all({.focus = Focus::bottoms, .roundings = kNearestRoundings}, check_tie_flag);
+}
+
+TEST(Flags, NothingBelowTheSmallestNumberOfAFormatWithoutZeroIsATie) {
+  const auto no_zero = [](const FormatSpec& to) { return to.zeros == Zeros::absent; };
+  for_all({.target = no_zero, .focus = Focus::bottoms, .roundings = kNearestRoundings}, check_tie_flag);
+}
+
+TEST(Flags, TieSaysSoInTablesToo) {
+  const auto is_table = [](const FormatSpec& to) {
+    return to.encoding == Encoding::codebook || to.encoding == Encoding::hifloat8;
+  };
+  for_all({.target = is_table, .focus = Focus::tops, .roundings = kNearestRoundings}, check_tie_flag);
 }
 
 TEST(Flags, AFlushedSubnormalSourceUnderflowsToZero) {

@@ -61,10 +61,14 @@ rc::Gen<Format> any_format(bool (*accepts)(const FormatSpec&)) {
     return chosen;
   };
   const std::vector<Format> named = accepted(kFormats);
-  const std::vector<Format> small = accepted(p3109_formats(3, 10));
-  const std::vector<Format> large = accepted(p3109_formats(11, 16));
-  if (small.empty()) return one_of(named);
-  return rc::gen::weightedOneOf<Format>({{65, one_of(named)}, {34, one_of(small)}, {1, one_of(large)}});
+  const auto family = [&](const std::vector<Format>& formats) {
+    const std::vector<Format> chosen = accepted(formats);
+    return one_of(chosen.empty() ? named : chosen);
+  };
+  return rc::gen::weightedOneOf<Format>({{62, one_of(named)},
+                                         {4, family(made_up_formats())},
+                                         {33, family(p3109_formats(3, 10))},
+                                         {1, family(p3109_formats(11, 16))}});
 }
 
 rc::Gen<Format> wide_format() {
@@ -113,7 +117,7 @@ rc::Gen<Aim> any_aim(Focus focus) {
   };
   const auto place =
       rc::gen::weightedElement<Place>({{8, Place::anywhere},
-                                       {3, Place::bottom},
+                                       {weight(Focus::bottoms, 3), Place::bottom},
                                        {3, Place::hinge},
                                        {weight(Focus::tops, 4), Place::top},
                                        {weight(Focus::subnormals, 1), Place::source_subnormal},
@@ -121,7 +125,7 @@ rc::Gen<Aim> any_aim(Focus focus) {
                                        {3, Place::source_uniform}});
   const auto part = rc::gen::weightedOneOf<int>({{4, rc::gen::just(32)},
                                                  {3, rc::gen::just(0)},
-                                                 {2, rc::gen::element(16, 48, 63, 1)},
+                                                 {3, rc::gen::element(16, 48, 63, 1, 96, 160)},
                                                  {2, in_range(0, 191)}});
   const auto offset = rc::gen::weightedElement<int>({{6, 0}, {3, 1}, {3, -1}, {1, 2}, {1, -2}});
   return rc::gen::apply(

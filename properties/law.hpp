@@ -50,6 +50,7 @@ inline const std::vector<Rounding> kNearestRoundings(kAllRoundings.begin(), kAll
 enum class Focus {
   everywhere,
   tops,        ///< around and above the largest number of the target
+  bottoms,     ///< around and below the smallest numbers of the target
   subnormals,  ///< subnormal codes of the source format
   specials     ///< zeros, Inf, NaN and the ends of the source format
 };

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "halfulp/literal.hpp"
+#include "halfulp/oracle/limits.hpp"
 #include "law.hpp"
 
 namespace halfulp::laws {
@@ -64,6 +65,30 @@ TEST(Literals, ADigitFarBehindATieBreaksIt) {
     if (text.find('.') == std::string::npos) text += '.';
     text += std::string(c.other % 90, '0') + "1";
     check_text(signed_text(x.negative, text), c);
+  });
+}
+
+TEST(Literals, ADigitFarBehindATieOfTheRandomWordBreaksItToo) {
+  for_all({.target = is_floating, .roundings = {Rounding::stochastic}}, [](CastCase c) {
+    c.policy.sr_variant = Stochastic::C;
+    c.policy.sr_bits = 1 + static_cast<int>(c.other % 4);
+    const std::uint64_t words = std::uint64_t{1} << c.policy.sr_bits;
+    // Half way between two multiples of 2^-sr_bits, in the gap below the smallest number.
+    const auto odd = static_cast<std::int64_t>(1 + 2 * (c.word % words));
+    const oracle::Exact smallest = oracle::limits_of(c.to.spec).smallest_positive.value;
+    const std::string tie =
+        oracle::to_decimal_string(smallest * oracle::Exact::scaled(odd, -1 - c.policy.sr_bits));
+    if (tie.size() > 2000) skip();
+    const std::string text =
+        tie + (tie.find('.') == std::string::npos ? "." : "") + std::string(60, '0') + "1";
+    for (c.random = 0; c.random < words; ++c.random) check_text(text, c);
+  });
+}
+
+TEST(Literals, AHalfBehindManyDigitsIsATie) {
+  for_all({.sources = Sources::any}, [](const CastCase& c) {
+    check_text(std::to_string(c.random) + ".5", c);
+    check_text("-" + std::to_string(c.random) + std::to_string(c.other % 1000) + ".5", c);
   });
 }
 

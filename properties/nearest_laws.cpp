@@ -25,36 +25,44 @@ Rounded rounded(const CastCase& c) {
   return {x.magnitude, oracle::neighbours(x, c.to.spec), result, target_value(c, result).magnitude};
 }
 
+void check_nearest(const CastCase& c) {
+  const Rounded r = rounded(c);
+  if (r.around.below_grid) {
+    require(r.got == r.around.high,
+            "below the smallest number of a format without zero, that number is nearest:", {r.result.code});
+    return;
+  }
+  const Exact to_low = r.magnitude - r.around.low;
+  if (to_low.is_zero()) {
+    require(r.got == r.magnitude || !r.around.low_fits,
+            "a number of the format is nearest to itself:", {r.result.code});
+    return;
+  }
+  if (r.around.beyond_grid) {
+    require(r.overflowed() && r.got == r.around.low,
+            "a codebook ends with its last number:", {r.result.code});
+    return;
+  }
+  const Exact to_high = r.around.high - r.magnitude;
+  if (r.overflowed()) {
+    const bool high_chosen = to_high <= to_low && !r.around.high_fits;
+    require(high_chosen || !r.around.low_fits, "only a number too large overflows:", {r.result.code});
+    return;
+  }
+  const Exact distance = (r.magnitude - r.got).abs();
+  require(distance <= to_low && distance <= to_high,
+          "no neighbour is closer than the result:", {r.result.code});
+}
+
 TEST(Nearest, NoNumberOfTheFormatIsCloserThanTheResult) {
-  for_all({.sources = Sources::any, .roundings = kNearestRoundings}, [](const CastCase& c) {
-    const Rounded r = rounded(c);
-    if (r.around.below_grid) {
-      require(
-          r.got == r.around.high,
-          "below the smallest number of a format without zero, that number is nearest:", {r.result.code});
-      return;
-    }
-    const Exact to_low = r.magnitude - r.around.low;
-    if (to_low.is_zero()) {
-      require(r.got == r.magnitude || !r.around.low_fits,
-              "a number of the format is nearest to itself:", {r.result.code});
-      return;
-    }
-    if (r.around.beyond_grid) {
-      require(r.overflowed() && r.got == r.around.low,
-              "a codebook ends with its last number:", {r.result.code});
-      return;
-    }
-    const Exact to_high = r.around.high - r.magnitude;
-    if (r.overflowed()) {
-      const bool high_chosen = to_high <= to_low && !r.around.high_fits;
-      require(high_chosen || !r.around.low_fits, "only a number too large overflows:", {r.result.code});
-      return;
-    }
-    const Exact distance = (r.magnitude - r.got).abs();
-    require(distance <= to_low && distance <= to_high,
-            "no neighbour is closer than the result:", {r.result.code});
-  });
+  for_all({.sources = Sources::any, .roundings = kNearestRoundings}, check_nearest);
+}
+
+TEST(Nearest, NoNumberOfATableIsCloserThanTheResult) {
+  const auto is_table = [](const FormatSpec& to) {
+    return to.encoding == Encoding::codebook || to.encoding == Encoding::hifloat8;
+  };
+  for_all({.target = is_table, .focus = Focus::tops, .roundings = kNearestRoundings}, check_nearest);
 }
 
 void check_tie(const CastCase& c, bool to_even) {

@@ -36,12 +36,17 @@ Refusal expected_refusal(const CastCase& c) {
 }
 
 TEST(Specials, ACastIsRefusedExactlyWhereThePolicyNamesNoAnswer) {
-  for_all(specials(Policies::any), [](const CastCase& c) {
+  Space space = specials(Policies::any);
+  const auto law = [](const CastCase& c) {
     const CastResult r = result_of(c);
     require(r.refusal == expected_refusal(c), "the refusal:", {static_cast<std::uint64_t>(r.refusal)});
     if (r.refusal != Refusal::none)
       require(r.code == 0 && r.flags == 0, "a refusal is no answer:", {r.code, r.flags});
-  });
+  };
+  for_all(space, law);
+  space.focus = Focus::subnormals;  // flushed to a zero that the target may not have
+  space.target = [](const FormatSpec& to) { return !to.is_signed; };
+  for_all(space, law);
 }
 
 TEST(Specials, WhatALibraryIsNotKnownToDoIsRefused) {
@@ -204,8 +209,25 @@ TEST(Specials, ZeroKeepsItsSignWhereTheFormatHasBothZeros) {
   });
 }
 
+TEST(Specials, RulesForOneFamilyOfFormatsMatterInNoOther) {
+  for_all({.sources = Sources::any, .policies = Policies::total, .focus = Focus::bottoms}, [](CastCase c) {
+    const CastResult ruled = result_of(c);
+    if (c.to.spec.zeros != Zeros::absent) c.policy.low_binade = LowBinade::by_rounding;
+    if (c.to.spec.non_finite != NonFinite::nan_minus_zero) c.policy.fnuz_nan = FnuzNan::nan;
+    if (c.to.spec.has_nan()) c.policy.nan_none = NanNone::error;
+    if (c.to.spec.has_nan()) c.policy.inf_none = InfNone::error;
+    if (c.to.spec.is_signed) c.policy.negative = Negative::error;
+    if (c.to.spec.zeros != Zeros::absent) c.policy.zero = ZeroInto::error;
+    require(result_of(c) == ruled,
+            "a rule for other formats changed the result:", {ruled.code, result_of(c).code});
+  });
+}
+
 TEST(Specials, TheLowestE8m0BinadeFollowsTheNamedRule) {
-  for_all({.target = [](const FormatSpec& to) { return to.zeros == Zeros::absent; }}, [](CastCase c) {
+  const auto is_e8m0_like = [](const FormatSpec& to) {
+    return to.zeros == Zeros::absent && to.fraction_bits == 0;
+  };
+  for_all({.target = is_e8m0_like, .focus = Focus::bottoms}, [](CastCase c) {
     const oracle::Value x = source_value(c);
     if (x.cls != ValueClass::finite) skip();
     const oracle::Exact smallest = oracle::limits_of(c.to.spec).smallest_positive.value;
