@@ -1,0 +1,30 @@
+// The text form of recipes.
+//
+//   granularity tensor | row | column | group N | tile R C
+//   precision f16                    default of the statements below; f32 at first. `@f64` ends a statement to override it
+//   amax drop | propagate [START]    whether a NaN reaches a and A; START is the value the maximum begins with
+//   input ub = inf                   a value of the caller's, with its default (none: it must be given)
+//   s = max(min(a, ub) / 448, 0x1.24924ap-18)
+//   tensor_scale f32 g               stored once, as T
+//   scale e8m0:toward_positive,zero=min s    stored per block, as S: the code's value
+//   zero f32 m                       stored per block, as Z
+//   code e4m3 clamp(x / S, 448)      the element's code
+//   value v * S                      what an element code is worth on the way back
+//   fact 128x4 scale layout          printed with the recipe
+//
+// Expressions: + - * / unary minus, parentheses, literals (decimal or hex-float), variables, and the functions
+// min max clamp fma abs rcp_approx log2 exp2 ceil floor trunc rne rha pow2_floor pow2_ceil bits_add
+// if_zero if_finite if_nan if_less to. `clamp(y, m)` is max(min(y, m), -m); `to(FORMAT, y)` rounds to a format.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "halfulp/recipes/recipe.hpp"
+
+namespace halfulp::recipes {
+
+/// Parses the statements. Throws InputError with the line for whatever is not a recipe.
+QuantRecipe parse_recipe(const std::string& name, std::string_view text);
+
+}  // namespace halfulp::recipes

@@ -1,0 +1,17 @@
+// The engine of recipes: every step on all elements of a block, in binary64 registers rounded to the step's precision.
+//
+// Twin: quantize_exact.hpp. For + - * / of operands of at most 24 bits, one rounding to binary64 and one to the narrower
+// precision give the correctly rounded result, as 53 >= 2 * 24 + 2; fma rounds in binary32 itself.
+#pragma once
+
+#include "halfulp/recipes/tensor.hpp"
+
+namespace halfulp::recipes {
+
+/// Quantizes a tensor. Throws InputError when a required input is missing or a cast is refused.
+Quantized quantize(const QuantRecipe& recipe, const TensorView& tensor, const Inputs& inputs = {});
+
+/// The numbers that the codes stand for, by the recipe's own steps.
+std::vector<double> dequantize(const QuantRecipe& recipe, const Quantized& quantized, const Inputs& inputs = {});
+
+}  // namespace halfulp::recipes

@@ -1,0 +1,58 @@
+// Tensors as recipes see them, and what a recipe makes of one.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "halfulp/recipes/recipe.hpp"
+
+namespace halfulp::recipes {
+
+/// rows x columns values, row-major, columns along the axis k that groups run along. Every value is a number of a format
+/// of at most binary64, held exactly.
+struct TensorView {
+  std::int64_t rows = 0, columns = 0;
+  std::span<const double> values;
+};
+
+/// How a tensor is cut into blocks; the last ones of a row or column may be partial.
+struct Blocks {
+  std::int64_t rows = 0, columns = 0;              ///< of the tensor
+  std::int64_t block_rows = 1, block_columns = 1;  ///< of a whole block
+  std::int64_t down() const { return rows == 0 ? 0 : (rows + block_rows - 1) / block_rows; }
+  std::int64_t across() const { return columns == 0 ? 0 : (columns + block_columns - 1) / block_columns; }
+  std::int64_t count() const { return down() * across(); }
+
+  struct Range {
+    std::int64_t row, rows, column, columns;  ///< first row and column, and how many
+  };
+  /// Block `i` in row-major block order.
+  Range operator[](std::int64_t i) const {
+    const std::int64_t row = i / across() * block_rows, column = i % across() * block_columns;
+    return {row, rows - row < block_rows ? rows - row : block_rows, column,
+            columns - column < block_columns ? columns - column : block_columns};
+  }
+};
+
+Blocks blocks_of(const QuantRecipe& recipe, std::int64_t rows, std::int64_t columns);
+
+/// Values of a recipe's inputs by name.
+using Inputs = std::map<std::string, double>;
+
+struct Quantized {
+  Blocks blocks;
+  std::optional<std::uint64_t> tensor_scale;  ///< code in recipe.tensor_scale.format
+  std::vector<std::uint64_t> scales;          ///< one code per block, or empty
+  std::vector<std::uint64_t> zeros;           ///< one code per block, or empty
+  std::vector<std::uint64_t> codes;           ///< one per element, row-major
+
+  friend bool operator==(const Quantized& a, const Quantized& b) {
+    return a.tensor_scale == b.tensor_scale && a.scales == b.scales && a.zeros == b.zeros && a.codes == b.codes;
+  }
+};
+
+}  // namespace halfulp::recipes
