@@ -63,12 +63,12 @@ Value rounded_source(const CastPlan& plan, std::uint64_t word) {
   return oracle::rounded(x, *plan.via, {.overflow = Overflow::overflow, .nan_code = NanCode::payload});
 }
 
-/// Column of a position between the neighbours, kept off the marks unless it is exactly there.
+/// Column of a position between the neighbours; one beside a mark unless x is exactly there.
 int column(const Exact& position) {
   const Exact scaled = position * Exact(2 * kLineHalf);
   const auto whole = static_cast<int>(scaled.floor().to_int64().value_or(0));
-  if (scaled == Exact(whole)) return whole;
-  return whole == kLineHalf || whole == 0 ? whole + 1 : whole == kLineHalf - 1 || whole == 2 * kLineHalf - 1 ? whole : whole;
+  const bool on_mark = whole == 0 || whole == kLineHalf;
+  return on_mark && scaled != Exact(whole) ? whole + 1 : whole;
 }
 
 std::string signed_number(const Exact& magnitude, bool negative) {

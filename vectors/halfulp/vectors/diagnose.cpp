@@ -9,7 +9,7 @@
 namespace halfulp::vectors {
 namespace {
 
-constexpr std::size_t kMostWords = 16384;  ///< of the thresholds; mismatches come on top
+constexpr std::size_t kMostWords = 16384;  ///< of the level `stratified`; mismatches come on top
 constexpr std::size_t kMostFits = 3;
 
 struct Case {
@@ -122,7 +122,7 @@ std::vector<Candidate> named_candidates(const CastPlan& spec) {
     if (row.dialect == last || row.dialect == spec.dialect) continue;
     last = row.dialect;
     try {
-      list.push_back({make_plan({spec.from_name, spec.to_name, std::string(row.dialect), {}}), "@" + std::string(row.dialect), 2});
+      list.push_back({make_plan({spec.from_name, spec.to_name, std::string(row.dialect), {}}), "@" + std::string(row.dialect), 1});
     } catch (const InputError&) {  // the dialect has no such cast, or no rounding of its own
     }
   }
@@ -131,6 +131,12 @@ std::vector<Candidate> named_candidates(const CastPlan& spec) {
     Candidate sibling{spec, "to=" + std::string(format.name), 2};
     sibling.plan.to = format.spec;
     list.push_back(sibling);
+  }
+  for (const int step : {-1, 1}) {
+    if (spec.to.encoding != Encoding::floating) break;
+    Candidate shifted{spec, "bias=" + std::to_string(spec.to.bias + step), 2};
+    shifted.plan.to.bias += step;
+    list.push_back(shifted);
   }
   return list;
 }
@@ -160,9 +166,9 @@ std::vector<Candidate> ranked(std::vector<Candidate> list, const CastPlan& spec,
   return list;
 }
 
-/// The kernel's answers on the mismatches seen and on an even part of the thresholds, in ascending order of words.
+/// The kernel's answers on the mismatches seen and on an even part of `stratified`, in ascending order of words.
 std::vector<Case> answers(const Expected& expected, const Kernel& kernel, const Tally& tally, std::uint64_t seed) {
-  std::vector<std::uint64_t> all = level_words(expected, Level::thresholds, seed);
+  std::vector<std::uint64_t> all = level_words(expected, Level::stratified, seed);
   std::vector<std::uint64_t> words;
   const std::size_t step = all.size() / kMostWords + 1;
   for (std::size_t i = 0; i < all.size(); i += step) words.push_back(all[i]);
@@ -224,6 +230,13 @@ Diagnosis diagnose(const Expected& expected, const Kernel& kernel, const Tally& 
   std::stable_sort(fits.begin(), fits.end(), better);
   for (const Candidate& fit : fits) {
     if (fit.matched <= diagnosis.by_spec || diagnosis.fits.size() == kMostFits) break;
+    // As good as the one before but with more words: nothing new.
+    const bool repeats = !diagnosis.fits.empty() && diagnosis.fits.back().matched == fit.matched &&
+                         diagnosis.fits.back().departures < fit.departures;
+    const bool done = !diagnosis.fits.empty() && diagnosis.fits.front().matched == diagnosis.cases &&
+                      fit.matched < diagnosis.cases;
+    if (done) break;
+    if (repeats) continue;
     diagnosis.fits.push_back({fit.text, fit.matched, fit.departures, fit.unexplained});
   }
   return diagnosis;

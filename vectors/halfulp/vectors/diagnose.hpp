@@ -1,7 +1,7 @@
 // diagnose(): which named behaviour explains the answers of a kernel.
 //
 // Every rounding x overflow rule x flush x intermediate format, every NaN rule, every dialect and every sibling format
-// is scored against the answers on the mismatches and on the thresholds. Ties go to the simpler explanation.
+// is scored against the answers on the mismatches and on the level `stratified`. Ties go to the simpler explanation.
 #pragma once
 
 #include <cstdint>

@@ -12,7 +12,8 @@ namespace halfulp::vectors {
 namespace {
 
 constexpr CastPolicy kIntermediate = {.overflow = Overflow::overflow, .nan_code = NanCode::payload};
-constexpr int kEnumeratedBits = 16;  ///< sources this wide are asked word by word
+constexpr int kEnumeratedBits = 8;   ///< sources this wide are asked word by word
+constexpr int kSmallSourceBits = 16; ///< sources this wide have a table for every target
 constexpr int kTabulatedBits = 16;   ///< targets wider than this have too many steps
 constexpr int kSweptBits = 19;       ///< the same for sweeps: tf32 takes seconds
 
@@ -78,7 +79,7 @@ Expected::Expected(CastPlan plan, bool every_word) : plan_(std::move(plan)) {
   random_ = plan_.random_word(0);
   nans_ = oracle::limits_of(plan_.to).nans;
   const int tabulated_bits = every_word ? kSweptBits : kTabulatedBits;
-  if (plan_.from->width > kEnumeratedBits && plan_.to.width > tabulated_bits) return;
+  if (plan_.from->width > kSmallSourceBits && plan_.to.width > tabulated_bits) return;
   runs_ = tabulate(plan_.policy);
   if (plan_.policy.rounding == Rounding::to_odd && plan_.policy.overflow == Overflow::overflow) {
     CastPolicy literal = plan_.policy;
@@ -115,7 +116,7 @@ std::vector<Run> Expected::tabulate(const CastPolicy& policy) const {
   const FormatSpec& from = *plan_.from;
   const auto asked = [&](std::uint64_t bits) { return ask(bits, policy); };
   std::vector<Run> runs;
-  if (from.width <= kEnumeratedBits) {
+  if (from.width <= kEnumeratedBits || from.encoding != Encoding::floating) {
     for (std::uint64_t bits = 0; bits <= low_mask(from.width); ++bits) {
       const CastResult result = asked(bits);
       if (!runs.empty() && same(runs.back().result, result)) runs.back().last = bits;
@@ -145,7 +146,7 @@ std::vector<Run> Expected::tabulate(const CastPolicy& policy) const {
     // Signalling and quiet halves apart: inside each, the answer grows with the payload.
     const std::uint64_t first = nans.first >> from.storage_shift;
     const std::uint64_t last = nans.last >> from.storage_shift;
-    const std::uint64_t quiet = last & ~low_mask(from.fraction_bits - 1);
+    const std::uint64_t quiet = first == last ? last : last & ~low_mask(from.fraction_bits - 1);
     if (first < quiet) bisect(first, quiet - 1, asked, runs);
     bisect(std::max(first, quiet), last, asked, runs);
   }

@@ -1,0 +1,201 @@
+// Every implementation that is found follows its own dialect; every mutant is killed; the judge judges itself.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <iostream>
+
+#include "halfulp/vectors/card.hpp"
+#include "halfulp/vectors/child.hpp"
+#include "halfulp/vectors/verify.hpp"
+
+namespace halfulp::vectors {
+namespace {
+
+Verdict run(const Implementation& implementation, const std::string& spec, Level level, int threads = 0) {
+  return verify(implementation, parse_cast_spec(spec), {.level = level, .seed = 1, .threads = threads, .progress = {}});
+}
+
+std::string with_card(const Verdict& verdict) { return verdict.passed() ? "" : verdict_text(verdict, false); }
+
+/// Wide targets have tens of thousands of steps: their directed roundings belong to the exhaustive tier.
+bool in_default_tier(const CastPlan& plan) {
+  return plan.to.width <= 8 || plan.from->width <= 16 || plan.policy.rounding == Rounding::ties_to_even;
+}
+
+class Library : public testing::TestWithParam<std::string> {};
+
+TEST_P(Library, follows_its_dialect_at_every_threshold_and_on_all_16_bit_sources) {
+  const Implementation& library = require_implementation(GetParam());
+  if (!library.missing.empty()) GTEST_SKIP() << "not built: " << library.name << ": " << library.missing;
+  std::uint64_t checked = 0;
+  int claims = 0;
+  for (const Claim& claim : library.claims) {
+    const CastPlan plan = make_plan(parse_cast_spec(claim.spec));
+    if (!in_default_tier(plan)) continue;
+    const bool all = plan.from->width <= 16;
+    const Verdict verdict = run(library, claim.spec, all ? Level::exhaustive : Level::thresholds);
+    EXPECT_EQ(spec_text(verdict.plan), spec_text(plan));
+    EXPECT_EQ(with_card(verdict), "");
+    checked += verdict.tally.checked;
+    ++claims;
+  }
+  std::cout << library.name << " " << library.version << ": " << claims << " casts, " << checked << " answers\n";
+  EXPECT_GT(checked, 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Library,
+                         testing::Values("cpu-f16c", "cpu-avx512-bf16", "cpu-arm-fcvt", "cuda-headers", "apfloat",
+                                         "ml_dtypes", "gfloat", "numpy"),
+                         [](const auto& library) {
+                           std::string name = library.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+constexpr const char* kEngineSpecs[] = {
+    "cast:f32:e4m3",
+    "cast:f32:e4m3,overflow=overflow,rounding=to_odd",
+    "cast:f32:e5m2,overflow=saturate_keep_inf,rounding=ties_to_away",
+    "cast:f64:e4m3fnuz,overflow=overflow,rounding=toward_negative",
+    "cast:f64:e4m3@torch_2_11",
+    "cast:f32:e4m3@hip_6_4_nosat",
+    "cast:f32:e4m3@onednn",
+    "cast:f32:e8m0@ml_dtypes",
+    "cast:f64:e8m0@ml_dtypes",
+    "cast:f32:e8m0@cuda_nosat,rounding=toward_positive",
+    "cast:f32:e2m1@ml_dtypes",
+    "cast:f32:ue4m3,negative=abs",
+    "cast:f32:binary8p3se,overflow=overflow,rounding=toward_positive",
+    "cast:f32:binary8p1uf,negative=nan",
+    "cast:f16:mxint8,nan=nan_to_zero",
+    "cast:bf16:int4,nan=nan_to_zero",
+    "cast:f32:nf4,nan=nan_to_max",
+    "cast:f16:hif8,rounding=ties_to_away,overflow=overflow",
+    "cast:f32:f16,overflow=overflow,nan-code=payload,flush=both",
+    "cast:f32:e3m2,rounding=stochastic,sr-bits=8,sr-random=0x5a,nan=nan_to_max",
+    "cast:e5m2:f32,nan-code=payload",
+    "cast:f64:f32,overflow=overflow,nan-code=payload",
+    "cast:f32:tf32,overflow=overflow",
+};
+
+TEST(Engines, pass_everything) {
+  for (const char* name : {"halfulp", "halfulp-batch"}) {
+    const Implementation& engine = require_implementation(name);
+    if (!engine.missing.empty()) {
+      std::cout << "not built: " << name << ": " << engine.missing << "\n";
+      continue;
+    }
+    for (const std::string spec : kEngineSpecs) {
+      if (engine.name == "halfulp-batch" && spec.find("stochastic") != std::string::npos) continue;
+      const bool all = make_plan(parse_cast_spec(spec)).from->width <= 16;
+      EXPECT_EQ(with_card(run(engine, spec, all ? Level::exhaustive : Level::stratified)), "") << name;
+    }
+  }
+}
+
+TEST(Mutants, are_killed_by_the_thresholds_of_their_SPEC) {
+  EXPECT_GE(mutants().size(), 15u);
+  for (const Implementation& mutant : mutants()) {
+    const Verdict verdict = run(mutant, mutant.claims.front().spec, Level::thresholds);
+    EXPECT_GT(verdict.tally.mismatched, 0u) << mutant.name << " survives " << mutant.claims.front().spec;
+    const Diagnosis& found = verdict.diagnosis;
+    const bool explained = !found.fits.empty() && found.fits.front().matched == found.cases;
+    std::cout << mutant.name << "  " << mutant.claims.front().spec << "  " << verdict.tally.mismatched << " of "
+              << verdict.tally.checked << "  " << (explained ? found.fits.front().behaviour : "-") << "\n";
+  }
+}
+
+TEST(Mutants, are_named_by_the_diagnosis) {
+  const std::pair<const char*, const char*> expected[] = {
+      {"truncate", "rounding=toward_zero"},    {"ties_away", "rounding=ties_to_away"},
+      {"flush_in", "flush=in"},                {"flush_out", "flush=out"},
+      {"saturates", "overflow=saturate"},      {"inf_kept", "overflow=saturate_keep_inf"},
+      {"double_f16", "via=f16"},               {"double_bf16", "via=bf16"},
+      {"double_f32", "via=f32"},               {"clamp_before_rounding", "overflow-test=before"},
+      {"nan_sign", "nan=positive"},            {"nan_payload", "nan-code=ones"},
+      {"e8m0_ceil", "rounding=toward_positive"}, {"fnuz_bias", "bias=8"},
+  };
+  for (const auto& [name, behaviour] : expected) {
+    const Implementation& mutant = require_implementation(std::string("mutant:") + name);
+    const Diagnosis found = run(mutant, mutant.claims.front().spec, Level::thresholds).diagnosis;
+    ASSERT_FALSE(found.fits.empty()) << name;
+    EXPECT_EQ(found.fits.front().behaviour, behaviour) << name;
+    EXPECT_EQ(found.fits.front().matched, found.cases) << name;
+  }
+}
+
+TEST(Sweep, totals_and_examples_do_not_depend_on_threads) {
+  const Implementation& mutant = require_implementation("mutant:truncate");
+  const Verdict one = run(mutant, "cast:bf16:e4m3", Level::exhaustive, 1);
+  const Verdict four = run(mutant, "cast:bf16:e4m3", Level::exhaustive, 4);
+  EXPECT_EQ(one.completeness, Completeness::exhaustive);
+  EXPECT_EQ(one.tally.checked, 65536u);
+  EXPECT_EQ(verdict_text(one, false), verdict_text(four, false));
+}
+
+TEST(Sweep, agrees_with_the_list_of_all_words) {
+  const Expected expected(make_plan(parse_cast_spec("cast:f16:e4m3,overflow=overflow,rounding=to_odd")));
+  std::uint64_t wrong = 0;
+  for (std::uint64_t word = 0; word < 65536; ++word) {
+    const auto want = expected.at(word);
+    wrong += want.result.code != expected.plan()(word).code;
+    const Unpacked x = unpack(*expected.plan().from, word);
+    // Past the largest finite both answers count: 448 and NaN.
+    if (x.number_class == NumberClass::normal && want.alternative) {
+      EXPECT_TRUE(expected.accepts(want, 0x7f) || expected.accepts(want, 0xff));
+    }
+  }
+  EXPECT_EQ(wrong, 0u);
+}
+
+TEST(Card, shows_fields_line_rule_and_command) {
+  const Implementation& mutant = require_implementation("mutant:truncate");
+  const std::string text = verdict_text(run(mutant, "cast:f32:e4m3", Level::thresholds), false);
+  for (const char* part : {"MISMATCH", "0|01110101|00000000000000000000001", "0|0000|001", "number line", "midpoint",
+                           "8388609/8589934592", "8388609/16777216 ulp below x", "IEEE 754-2019", "rounding=toward_zero",
+                           "halfulp cast --from f32 --to e4m3 --values --flags 0x3a800001", "carry"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  }
+}
+
+TEST(Choice, the_own_dialect_fills_what_the_SPEC_leaves_open) {
+  const Implementation& library = require_implementation("cuda-headers");
+  if (!library.missing.empty()) GTEST_SKIP() << "not built: cuda-headers: " << library.missing;
+  const auto chosen = [&](const char* spec) { return spec_text(choose(library, parse_cast_spec(spec)).plan); };
+  EXPECT_EQ(chosen("cast:f32:e4m3"), "cast:f32:e4m3@cuda_satfinite");
+  EXPECT_EQ(chosen("cast:f32:e4m3,overflow=overflow"), "cast:f32:e4m3@cuda_nosat,overflow=overflow");
+  EXPECT_EQ(chosen("cast:f32:e4m3@ocp_sat"), "cast:f32:e4m3@ocp_sat");
+  EXPECT_EQ(chosen("cast:f32:e2m1,rounding=toward_zero"), "cast:f32:e2m1@cuda_satfinite,rounding=toward_zero");
+  EXPECT_THROW(chosen("cast:f32:int8"), InputError);
+}
+
+TEST(Choice, refuses_what_cannot_be_judged) {
+  const Implementation& engine = require_implementation("halfulp");
+  EXPECT_THROW(require_implementation("halfulq"), InputError);
+  EXPECT_THROW(run(engine, "cast:f64:e4m3", Level::exhaustive), InputError);
+  EXPECT_THROW(run(engine, "cast:f32:f64", Level::exhaustive), InputError);
+  EXPECT_THROW(run(engine, "cast:exact:e4m3", Level::thresholds), InputError);
+  EXPECT_THROW(run(engine, "cast:f32:e4m3,rounding=stochastic,sr-bits=4", Level::thresholds), InputError);
+}
+
+TEST(Child, crash_short_answer_and_hang_are_findings) {
+  std::byte answer[16];
+  const std::byte frame[4] = {};
+  EXPECT_THROW(Child({"false"}).exchange(frame, answer), KernelFailure);
+  EXPECT_THROW(Child({"echo"}).exchange(frame, answer), KernelFailure);
+  EXPECT_THROW(Child({"sleep", "30"}, std::chrono::seconds(1)).exchange(frame, answer), KernelFailure);
+  EXPECT_THROW(Child({"/nonexistent/program"}), KernelFailure);
+}
+
+TEST(Verdict, a_kernel_that_fails_is_not_passed) {
+  Implementation broken;
+  broken.name = "broken";
+  broken.open_plan = [](const CastPlan&) -> Kernel { return [](auto, auto) { throw KernelFailure("it crashed"); }; };
+  const Verdict verdict = run(broken, "cast:f32:e4m3", Level::thresholds);
+  EXPECT_FALSE(verdict.passed());
+  EXPECT_EQ(verdict.tally.checked, 0u);
+  EXPECT_EQ(verdict.failure, "it crashed");
+}
+
+}  // namespace
+}  // namespace halfulp::vectors
