@@ -61,6 +61,7 @@ const std::vector<Row> kRows = {
     {"f64",            0x7fefffffffffffff, "0x1.fffffffffffffp+1023", "2^-1022", "2^-1074",    {{0x7ff0000000000001, 0x7fffffffffffffff}, {0xfff0000000000001, 0xffffffffffffffff}},
                                                                                                                                        0x7ff0000000000000, 0xfff0000000000000, 0x8000000000000000},
     {"mxint8",         0x7f,               "127/64",                 "",         "2^-6",       {},                                     kNone,       kNone,       kNone},
+    {"int32",          0x7fffffff,         "2147483647",             "",         "1",          {},                                     kNone,       kNone,       kNone},
     {"int8",           0x7f,               "127",                    "",         "1",          {},                                     kNone,       kNone,       kNone},
     {"int4",           0x7,                "7",                      "",         "1",          {},                                     kNone,       kNone,       kNone},
     {"int2",           0x1,                "1",                      "",         "1",          {},                                     kNone,       kNone,       kNone},
@@ -80,7 +81,7 @@ struct LowestRow {
   std::string magnitude;
 };
 const std::vector<LowestRow> kLowest = {
-    {"int8", 0x80, "128"}, {"int4", 0x8, "8"}, {"int2", 0x2, "2"}, {"mxint8", 0x80, "2"}, {"nf4", 0x0, "1"},
+    {"int32", 0x80000000, "2147483648"}, {"int8", 0x80, "128"}, {"int4", 0x8, "8"}, {"int2", 0x2, "2"}, {"mxint8", 0x80, "2"}, {"nf4", 0x0, "1"},
     {"int8_restricted", 0x81, "127"}, {"int4_restricted", 0x9, "7"}, {"int2_restricted", 0x3, "1"},
 };
 

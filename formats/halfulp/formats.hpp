@@ -71,6 +71,7 @@ inline constexpr auto kFormats = std::to_array<Format>({
     {"f32",           signed_float(8, 23, 127, NonFinite::ieee),               "fp32 float32 float binary32 F32", "IEEE 754-2019 3.6"},
     {"f64",           signed_float(11, 52, 1023, NonFinite::ieee),             "fp64 float64 double binary64 F64", "IEEE 754-2019 3.6"},
     {"mxint8",        integer(8, true, IntegerRange::full, 6),                 "int8_mx s2f6",               "OCP MX v1.0, 5.3.4"},
+    {"int32",         integer(32, true),                                       "s32 I32",                    "two's complement"},
     {"int8",          integer(8, true),                                        "s8 I8",                      "two's complement"},
     {"int4",          integer(4, true),                                        "s4",                         "two's complement"},
     {"int2",          integer(2, true),                                        "s2",                         "two's complement"},

@@ -16,18 +16,19 @@ namespace halfulp {
 class OrderedCodes {
  public:
   explicit OrderedCodes(const FormatSpec& spec) : spec_(spec) {
-    if (spec.encoding == Encoding::floating) {
-      last_magnitude_ = spec.has_infinity() ? spec.infinity_magnitude() : spec.largest_magnitude();
-      const bool minus_zero = spec.zeros == Zeros::plus_and_minus;
-      negatives_ = spec.is_signed ? last_magnitude_ + (minus_zero ? 1 : 0) : 0;
-    } else {
-      for (std::uint64_t code = 0; code <= low_mask(spec.width); ++code) {
-        if (unpack(spec, code).number_class != NumberClass::nan) table_.push_back(code);
-        if (code == low_mask(spec.width)) break;
+    switch (spec.encoding) {
+      case Encoding::floating: {
+        last_magnitude_ = spec.has_infinity() ? spec.infinity_magnitude() : spec.largest_magnitude();
+        const bool minus_zero = spec.zeros == Zeros::plus_and_minus;
+        negatives_ = spec.is_signed ? last_magnitude_ + (minus_zero ? 1 : 0) : 0;
+        break;
       }
-      std::stable_sort(table_.begin(), table_.end(), [this](std::uint64_t a, std::uint64_t b) { return key(a) < key(b); });
-      negatives_ = static_cast<std::uint64_t>(
-          std::count_if(table_.begin(), table_.end(), [this](std::uint64_t code) { return unpack(spec_, code).negative; }));
+      case Encoding::twos_complement:
+        last_magnitude_ = spec.magnitude_mask();
+        negatives_ = spec.is_signed ? last_magnitude_ + 1 : 0;
+        break;
+      case Encoding::codebook:
+      case Encoding::hifloat8: sort_table(); break;
     }
   }
 
@@ -38,13 +39,23 @@ class OrderedCodes {
   /// Container word at a position in value order.
   std::uint64_t operator[](std::uint64_t position) const {
     if (!table_.empty()) return table_[position];
+    if (spec_.encoding == Encoding::twos_complement) return (position - negatives_) & low_mask(spec_.width);
     const bool negative = position < negatives_;
     const std::uint64_t magnitude = negative ? last_magnitude_ - position : position - negatives_;
     return (magnitude | (negative ? spec_.sign_mask() : 0)) << spec_.storage_shift;
   }
 
  private:
-  double key(std::uint64_t code) const {  // table and integer values are exact in double
+  void sort_table() {
+    for (std::uint64_t code = 0; code <= low_mask(spec_.width); ++code) {
+      if (unpack(spec_, code).number_class != NumberClass::nan) table_.push_back(code);
+    }
+    std::stable_sort(table_.begin(), table_.end(), [this](std::uint64_t a, std::uint64_t b) { return key(a) < key(b); });
+    negatives_ = static_cast<std::uint64_t>(
+        std::count_if(table_.begin(), table_.end(), [this](std::uint64_t code) { return unpack(spec_, code).negative; }));
+  }
+
+  double key(std::uint64_t code) const {  // table values are exact in double
     const Unpacked x = unpack(spec_, code);
     if (x.number_class == NumberClass::infinity) return x.negative ? -0x1p100 : 0x1p100;
     double value = static_cast<double>(x.significand);
@@ -55,7 +66,7 @@ class OrderedCodes {
   FormatSpec spec_;
   std::uint64_t last_magnitude_ = 0;
   std::uint64_t negatives_ = 0;
-  std::vector<std::uint64_t> table_;  ///< integers and tables; empty for floating formats
+  std::vector<std::uint64_t> table_;  ///< codebooks and HiFloat8; empty for the others
 };
 
 /// A run of source codes with one result.

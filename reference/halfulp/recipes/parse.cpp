@@ -119,12 +119,7 @@ class Parser {
       recipe_.amax_propagates_nan = nan == "propagate";
       if (!rest.empty()) recipe_.amax_start = rest;
     } else if (word == "input") {
-      const std::string name(take_word(rest));
-      std::string_view value;
-      if (!rest.empty() && take_word(rest) == "=") value = rest;
-      const int reg = recipe_.registers++;
-      define(name, reg, Scope::tensor);
-      recipe_.inputs.push_back({name, std::string(value), reg});
+      input(rest);
     } else if (word == "tensor_scale") {
       store(rest, recipe_.tensor_scale, "T", Scope::tensor);
     } else if (word == "scale") {
@@ -146,6 +141,28 @@ class Parser {
     } else {
       fail("not a statement");
     }
+  }
+
+  void input(std::string_view rest) {
+    Input input;
+    input.name = take_word(rest);
+    Scope scope = Scope::tensor;
+    if (rest.substr(0, 4) == "per ") {
+      take_word(rest);
+      const std::string_view per = take_word(rest);
+      if (per == "block") input.per = PerInput::block;
+      else if (per == "column") input.per = PerInput::column;
+      else if (per == "element") input.per = PerInput::element;
+      else fail("an input is per block, column or element");
+      scope = per == "block" ? Scope::block : Scope::element;
+    }
+    if (!rest.empty()) {
+      if (take_word(rest) != "=" || rest.empty()) fail("expected = and a default");
+      input.default_literal = rest;
+    }
+    input.reg = recipe_.registers++;
+    define(input.name, input.reg, scope);
+    recipe_.inputs.push_back(input);
   }
 
   void granularity(std::string_view rest) {
@@ -192,6 +209,8 @@ class Parser {
     if (!format) fail("unknown format " + std::string(name));
     step.target_name = name;
     step.target = format->spec;
+    const bool wide = format->spec.encoding == Encoding::floating && format->spec.width > 8;
+    if (wide) step.policy.overflow = Overflow::overflow;
     std::string_view words = word.size() > name.size() ? word.substr(name.size() + 1) : std::string_view{};
     while (!words.empty()) {
       const std::string_view option = words.substr(0, words.find(','));
@@ -326,24 +345,23 @@ class Parser {
   int call(const std::string& name) {
     if (name == "to") {
       skip();
-      const std::string_view target = in_.substr(0, in_.find_first_of(" ,)"));
-      // words of the target are joined by commas: the expression follows a blank
-      const std::string_view whole = in_.substr(0, in_.find(' '));
+      const std::string_view target = in_.substr(0, in_.find(' '));
+      in_.remove_prefix(target.size());
       Step step;
-      parse_target(whole.back() == ',' ? whole.substr(0, whole.size() - 1) : target, step);
-      in_.remove_prefix(whole.size());
+      parse_target(target, step);
       step.op = Op::cast;
       step.operands = {sum()};
       step.scope = scope_of_[step.operands[0]];
       expect(')');
       return emit(step);
     }
-    if (name == "clamp") {
+    if (name == "clamp" || name == "clamp_nan") {
       const int y = sum();
       expect(',');
       const int m = sum();
       expect(')');
-      return emit(Op::maximum, {emit(Op::minimum, {y, m}), emit(Op::negate, {m})});
+      const int clamped = emit(Op::maximum, {emit(Op::minimum, {y, m}), emit(Op::negate, {m})});
+      return name == "clamp" ? clamped : emit(Op::select_nan, {y, y, clamped});
     }
     if (name == "bits_add") {
       const int y = sum();

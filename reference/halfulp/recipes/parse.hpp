@@ -4,6 +4,7 @@
 //   precision f16                    default of the statements below; f32 at first. `@f64` ends a statement to override it
 //   amax drop | propagate [START]    whether a NaN reaches a and A; START is the value the maximum begins with
 //   input ub = inf                   a value of the caller's, with its default (none: it must be given)
+//   input smooth per column = 1      one value per column; also per block, per element (random words)
 //   s = max(min(a, ub) / 448, 0x1.24924ap-18)
 //   tensor_scale f32 g               stored once, as T
 //   scale e8m0:toward_positive,zero=min s    stored per block, as S: the code's value
@@ -14,7 +15,9 @@
 //
 // Expressions: + - * / unary minus, parentheses, literals (decimal or hex-float), variables, and the functions
 // min max clamp fma abs rcp_approx log2 exp2 ceil floor trunc rne rha pow2_floor pow2_ceil bits_add
-// if_zero if_finite if_nan if_less to. `clamp(y, m)` is max(min(y, m), -m); `to(FORMAT, y)` rounds to a format.
+// if_zero if_finite if_nan if_less to. `clamp(y, m)` is max(min(y, m), -m) and drops NaN; `clamp_nan` keeps it;
+// `to(FORMAT y)` rounds to a format. FORMAT may carry words of its policy after a colon, joined by commas; wide floating
+// formats overflow to Inf unless told otherwise, all others saturate.
 #pragma once
 
 #include <string>

@@ -151,23 +151,33 @@ struct Extremes {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-/// The numbers that the caller and the tensor as a whole give.
-Registers start(const QuantRecipe& recipe, const Inputs& inputs) {
-  Registers registers(recipe.registers);
+/// The values of the inputs of one kind, for place `i` of it (element inputs are filled by place_inputs).
+void set_inputs(const QuantRecipe& recipe, const Inputs& inputs, PerInput per, std::int64_t i, Registers& registers) {
   for (const Input& input : recipe.inputs) {
+    if (input.per != per) continue;
     const auto given = inputs.find(input.name);
-    if (given == inputs.end() && input.default_literal.empty()) {
-      throw InputError("recipe " + recipe.name, "its input '" + input.name + "' is not given", "add --" + input.name);
+    if (given == inputs.end()) registers.number(input.reg) = literal_value(input.default_literal);
+    else registers.number(input.reg) = given->second.size() == 1 ? given->second[0] : given->second[static_cast<std::size_t>(i)];
+  }
+}
+
+/// Inputs per column or element, for the elements of a block.
+void place_inputs(const QuantRecipe& recipe, const Inputs& inputs, const Blocks& blocks, const Blocks::Range& range,
+                  Registers& registers) {
+  for (const Input& input : recipe.inputs) {
+    if (input.per != PerInput::column && input.per != PerInput::element) continue;
+    const auto given = inputs.find(input.name);
+    const bool one = given == inputs.end() || given->second.size() == 1;
+    const double single = given == inputs.end() ? literal_value(input.default_literal) : given->second[0];
+    std::vector<double>& array = registers.array(input.reg);
+    array.clear();
+    for (std::int64_t row = range.row; row < range.row + range.rows; ++row) {
+      for (std::int64_t column = range.column; column < range.column + range.columns; ++column) {
+        const std::int64_t place = input.per == PerInput::column ? column : row * blocks.columns + column;
+        array.push_back(one ? single : given->second[static_cast<std::size_t>(place)]);
+      }
     }
-    registers.number(input.reg) = given != inputs.end() ? given->second : literal_value(input.default_literal);
   }
-  for (const auto& [name, value] : inputs) {
-    bool known = false;
-    for (const Input& input : recipe.inputs) known = known || input.name == name;
-    if (!known) throw InputError("recipe " + recipe.name, "it has no input '" + name + "'", "`halfulp recipes " + recipe.name + "` shows its inputs");
-    (void)value;
-  }
-  return registers;
 }
 
 void set_extremes(const QuantRecipe& recipe, const Extremes& e, int amax, int low, int high, Registers& registers) {
@@ -179,19 +189,12 @@ void set_extremes(const QuantRecipe& recipe, const Extremes& e, int amax, int lo
 
 }  // namespace
 
-Blocks blocks_of(const QuantRecipe& recipe, std::int64_t rows, std::int64_t columns) {
-  Blocks b{rows, columns, recipe.rows, recipe.columns};
-  if (recipe.granularity == Granularity::tensor || recipe.granularity == Granularity::column) b.block_rows = std::max<std::int64_t>(rows, 1);
-  if (recipe.granularity == Granularity::tensor || recipe.granularity == Granularity::row) b.block_columns = std::max<std::int64_t>(columns, 1);
-  if (recipe.granularity == Granularity::row) b.block_rows = 1;
-  if (recipe.granularity == Granularity::column) b.block_columns = 1;
-  return b;
-}
-
 Quantized quantize(const QuantRecipe& recipe, const TensorView& tensor, const Inputs& inputs) {
-  Registers registers = start(recipe, inputs);
+  Registers registers(recipe.registers);
   Quantized out;
   out.blocks = blocks_of(recipe, tensor.rows, tensor.columns);
+  check_inputs(recipe, out.blocks, inputs);
+  set_inputs(recipe, inputs, PerInput::tensor, 0, registers);
   out.codes.resize(tensor.values.size());
   const double first = literal_value(recipe.amax_start);
 
@@ -219,6 +222,8 @@ Quantized quantize(const QuantRecipe& recipe, const TensorView& tensor, const In
     Extremes e{.amax = first};
     for (const double value : values) e.add(value);
     set_extremes(recipe, e, recipe.a, recipe.lo, recipe.hi, registers);
+    set_inputs(recipe, inputs, PerInput::block, i, registers);
+    place_inputs(recipe, inputs, out.blocks, range, registers);
     for (const Step& step : recipe.steps) {
       if (step.scope != Scope::block) continue;
       registers.run(step, 0, &one);
@@ -242,7 +247,9 @@ Quantized quantize(const QuantRecipe& recipe, const TensorView& tensor, const In
 }
 
 std::vector<double> dequantize(const QuantRecipe& recipe, const Quantized& quantized, const Inputs& inputs) {
-  Registers registers = start(recipe, inputs);
+  Registers registers(recipe.registers);
+  check_inputs(recipe, quantized.blocks, inputs);
+  set_inputs(recipe, inputs, PerInput::tensor, 0, registers);
   if (quantized.tensor_scale) registers.set(recipe.tensor_scale.reg, decode(recipe.tensor_scale.format, *quantized.tensor_scale));
   for (const Step& step : recipe.value_steps) {
     if (step.scope == Scope::tensor) registers.run(step, 0, nullptr);
@@ -259,6 +266,8 @@ std::vector<double> dequantize(const QuantRecipe& recipe, const Quantized& quant
     }
     if (recipe.scale.reg >= 0) registers.set(recipe.scale.reg, decode(recipe.scale.format, quantized.scales[static_cast<std::size_t>(i)]));
     if (recipe.zero.reg >= 0) registers.set(recipe.zero.reg, decode(recipe.zero.format, quantized.zeros[static_cast<std::size_t>(i)]));
+    set_inputs(recipe, inputs, PerInput::block, i, registers);
+    place_inputs(recipe, inputs, quantized.blocks, range, registers);
     registers.array(recipe.v) = values;
     for (const Step& step : recipe.value_steps) {
       if (step.scope != Scope::tensor) registers.run(step, values.size(), nullptr);

@@ -3,7 +3,6 @@
 
 #include <cmath>
 
-#include "halfulp/error.hpp"
 #include "halfulp/recipes/exact_operations.hpp"
 
 namespace halfulp::recipes {
@@ -43,14 +42,28 @@ struct Extremes {
 /// The registers of a run; element registers are computed one element at a time.
 class Run {
  public:
-  Run(const QuantRecipe& recipe, const Inputs& inputs) : recipe_(recipe), registers_(static_cast<std::size_t>(recipe.registers)) {
-    for (const Input& input : recipe.inputs) {
-      const auto given = inputs.find(input.name);
-      if (given == inputs.end() && input.default_literal.empty()) {
-        throw InputError("recipe " + recipe.name, "its input '" + input.name + "' is not given", "give it by name");
+  Run(const QuantRecipe& recipe, const Inputs& inputs)
+      : recipe_(recipe), inputs_(inputs), registers_(static_cast<std::size_t>(recipe.registers)) {
+    set_inputs(PerInput::tensor, 0);
+  }
+
+  /// The values of the inputs of one kind, for place `i` of it.
+  void set_inputs(PerInput per, std::int64_t i) {
+    for (const Input& input : recipe_.inputs) {
+      if (input.per != per) continue;
+      const auto given = inputs_.find(input.name);
+      if (given == inputs_.end()) {
+        set(input.reg, literal_exact(input.default_literal, Precision::f64));
+      } else {
+        set(input.reg, value_of_double(given->second.size() == 1 ? given->second[0] : given->second[static_cast<std::size_t>(i)]));
       }
-      set(input.reg, given != inputs.end() ? value_of_double(given->second) : literal_exact(input.default_literal, Precision::f64));
     }
+  }
+
+  /// Those of one element.
+  void set_element_inputs(std::int64_t row, std::int64_t column, std::int64_t columns) {
+    set_inputs(PerInput::column, column);
+    set_inputs(PerInput::element, row * columns + column);
   }
 
   void set(int reg, const Value& value) {
@@ -78,15 +91,17 @@ class Run {
 
  private:
   const QuantRecipe& recipe_;
+  const Inputs& inputs_;
   std::vector<Value> registers_;
 };
 
 }  // namespace
 
 Quantized quantize_exact(const QuantRecipe& recipe, const TensorView& tensor, const Inputs& inputs) {
-  Run run(recipe, inputs);
   Quantized out;
   out.blocks = blocks_of(recipe, tensor.rows, tensor.columns);
+  check_inputs(recipe, out.blocks, inputs);
+  Run run(recipe, inputs);
   out.codes.resize(tensor.values.size());
   const Value start = literal_exact(recipe.amax_start, Precision::f64);
   const auto at = [&](std::int64_t row, std::int64_t column) { return static_cast<std::size_t>(row * tensor.columns + column); };
@@ -105,6 +120,7 @@ Quantized quantize_exact(const QuantRecipe& recipe, const TensorView& tensor, co
       for (std::int64_t c = range.column; c < range.column + range.columns; ++c) e.add(value_of_double(tensor.values[at(r, c)]));
     }
     run.set_extremes(e, recipe.a, recipe.lo, recipe.hi);
+    run.set_inputs(PerInput::block, i);
     std::uint64_t scale = 0, zero = 0;
     run.run(recipe.steps, Scope::block, {{recipe.scale.reg, &scale}, {recipe.zero.reg, &zero}});
     if (recipe.scale.reg >= 0) out.scales.push_back(scale);
@@ -112,6 +128,7 @@ Quantized quantize_exact(const QuantRecipe& recipe, const TensorView& tensor, co
     for (std::int64_t r = range.row; r < range.row + range.rows; ++r) {
       for (std::int64_t c = range.column; c < range.column + range.columns; ++c) {
         run.set(recipe.x, value_of_double(tensor.values[at(r, c)]));
+        run.set_element_inputs(r, c, tensor.columns);
         run.run(recipe.steps, Scope::element, {{recipe.code.reg, &out.codes[at(r, c)]}});
       }
     }
@@ -120,6 +137,7 @@ Quantized quantize_exact(const QuantRecipe& recipe, const TensorView& tensor, co
 }
 
 std::vector<Value> dequantize_exact(const QuantRecipe& recipe, const Quantized& quantized, const Inputs& inputs) {
+  check_inputs(recipe, quantized.blocks, inputs);
   Run run(recipe, inputs);
   if (quantized.tensor_scale) run.set(recipe.tensor_scale.reg, oracle::value_of(recipe.tensor_scale.format, *quantized.tensor_scale));
   run.run(recipe.value_steps, Scope::tensor, {});
@@ -129,10 +147,12 @@ std::vector<Value> dequantize_exact(const QuantRecipe& recipe, const Quantized& 
     const auto block = static_cast<std::size_t>(i);
     if (recipe.scale.reg >= 0) run.set(recipe.scale.reg, oracle::value_of(recipe.scale.format, quantized.scales[block]));
     if (recipe.zero.reg >= 0) run.set(recipe.zero.reg, oracle::value_of(recipe.zero.format, quantized.zeros[block]));
+    run.set_inputs(PerInput::block, i);
     run.run(recipe.value_steps, Scope::block, {});
     for (std::int64_t r = range.row; r < range.row + range.rows; ++r) {
       for (std::int64_t c = range.column; c < range.column + range.columns; ++c) {
         const auto at = static_cast<std::size_t>(r * quantized.blocks.columns + c);
+        run.set_element_inputs(r, c, quantized.blocks.columns);
         run.set(recipe.v, oracle::value_of(recipe.code.format, quantized.codes[at]));
         run.run(recipe.value_steps, Scope::element, {});
         out[at] = run.get(recipe.value_reg);

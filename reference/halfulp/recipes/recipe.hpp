@@ -77,10 +77,14 @@ struct Stored {
   CastPolicy policy;
 };
 
-/// A value that the caller gives.
+/// What an input's values belong to. A single value serves every place.
+enum class PerInput : std::uint8_t { tensor, block, column, element };
+
+/// A value that the caller gives, or one per block (in block order), per column, or per element.
 struct Input {
   std::string name;
   std::string default_literal;  ///< empty: required
+  PerInput per = PerInput::tensor;
   int reg = 0;
 };
 

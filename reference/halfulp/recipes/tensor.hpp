@@ -40,8 +40,11 @@ struct Blocks {
 
 Blocks blocks_of(const QuantRecipe& recipe, std::int64_t rows, std::int64_t columns);
 
-/// Values of a recipe's inputs by name.
-using Inputs = std::map<std::string, double>;
+/// Values of a recipe's inputs by name: one, or as many as the input's `per` says.
+using Inputs = std::map<std::string, std::vector<double>>;
+
+/// Throws InputError unless every required input is given and each has one value or as many as its places.
+void check_inputs(const QuantRecipe& recipe, const Blocks& blocks, const Inputs& inputs);
 
 struct Quantized {
   Blocks blocks;

@@ -1,0 +1,45 @@
+// The cutting of tensors into blocks, and the check of what a caller gives.
+#include "halfulp/recipes/tensor.hpp"
+
+#include <algorithm>
+
+#include "halfulp/error.hpp"
+
+namespace halfulp::recipes {
+
+Blocks blocks_of(const QuantRecipe& recipe, std::int64_t rows, std::int64_t columns) {
+  Blocks b{rows, columns, std::max(recipe.rows, 1), std::max(recipe.columns, 1)};
+  const bool whole_rows = recipe.granularity == Granularity::tensor || recipe.granularity == Granularity::row;
+  const bool whole_columns = recipe.granularity == Granularity::tensor || recipe.granularity == Granularity::column;
+  if (whole_rows) b.block_columns = std::max<std::int64_t>(columns, 1);
+  if (whole_columns) b.block_rows = std::max<std::int64_t>(rows, 1);
+  return b;
+}
+
+void check_inputs(const QuantRecipe& recipe, const Blocks& blocks, const Inputs& inputs) {
+  for (const Input& input : recipe.inputs) {
+    const auto given = inputs.find(input.name);
+    if (given == inputs.end()) {
+      if (!input.default_literal.empty()) continue;
+      throw InputError("recipe " + recipe.name, "its input '" + input.name + "' is not given", "add --" + input.name);
+    }
+    std::int64_t places = 1;
+    if (input.per == PerInput::block) places = blocks.count();
+    if (input.per == PerInput::column) places = blocks.columns;
+    if (input.per == PerInput::element) places = blocks.rows * blocks.columns;
+    const auto size = static_cast<std::int64_t>(given->second.size());
+    if (size != 1 && size != places) {
+      throw InputError("recipe " + recipe.name + ", input '" + input.name + "'",
+                       std::to_string(size) + " values for " + std::to_string(places) + " places", "give one value, or one for each");
+    }
+  }
+  for (const auto& given : inputs) {
+    const auto known = [&](const Input& input) { return input.name == given.first; };
+    if (std::none_of(recipe.inputs.begin(), recipe.inputs.end(), known)) {
+      throw InputError("recipe " + recipe.name, "it has no input '" + given.first + "'",
+                       "`halfulp recipes " + recipe.name + "` shows its inputs");
+    }
+  }
+}
+
+}  // namespace halfulp::recipes
