@@ -166,8 +166,33 @@ Value apply_exact(const Step& step, std::span<const Value> o, std::uint64_t* cod
     case Op::select_nan: return nan(o[0]) ? o[1] : o[2];
     case Op::select_less: return less(o[0], o[1]) ? o[2] : o[3];
     case Op::cast: return cast_exact(step, o[0], code);
+    case Op::sum:
+    case Op::largest:
+    case Op::hadamard: break;
   }
   return quiet();
+}
+
+std::vector<Value> collective_exact(const Step& step, std::span<const Value> elements) {
+  if (step.op == Op::hadamard) {
+    std::vector<Value> values(elements.begin(), elements.end());
+    for (std::size_t stride = 1; stride < values.size(); stride *= 2) {
+      if (values.size() % (2 * stride) != 0) throw InputError("hadamard", "the length is not a power of two", "pad the tensor");
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        if ((i & stride) != 0) continue;
+        const Value p = values[i], q = values[i + stride];
+        values[i] = add(p, q, step.precision);
+        values[i + stride] = add(p, negated(q), step.precision);
+      }
+    }
+    return values;
+  }
+  Value result = oracle::zero_value(false);
+  for (const Value& element : elements) {
+    result = step.op == Op::sum ? add(result, element, step.precision)
+                                : negated(minimum(negated(result), negated(signed_value(element, false))));
+  }
+  return {result};
 }
 
 }  // namespace halfulp::recipes

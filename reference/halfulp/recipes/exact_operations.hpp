@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "halfulp/oracle/value.hpp"
 #include "halfulp/recipes/recipe.hpp"
@@ -11,6 +12,9 @@ namespace halfulp::recipes {
 /// The result of `step` on its operands, rounded once where the operation rounds. For a cast, `code` (if not null)
 /// receives the code. Throws InputError when the cast is refused.
 oracle::Value apply_exact(const Step& step, std::span<const oracle::Value> operands, std::uint64_t* code);
+
+/// sum, largest and hadamard over the elements of a block: one result, or one per element.
+std::vector<oracle::Value> collective_exact(const Step& step, std::span<const oracle::Value> elements);
 
 /// a < b by IEEE 754-2019 5.11: false with a NaN.
 bool less(const oracle::Value& a, const oracle::Value& b);

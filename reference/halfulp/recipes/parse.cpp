@@ -26,6 +26,7 @@ constexpr auto kFunctions = std::to_array<Function>({
     {"rha", Op::round_away, 1},        {"pow2_floor", Op::pow2_floor, 1}, {"pow2_ceil", Op::pow2_ceil, 1},
     {"if_zero", Op::select_zero, 3},   {"if_finite", Op::select_finite, 3},
     {"if_nan", Op::select_nan, 3},     {"if_less", Op::select_less, 4},
+    {"sum", Op::sum, 1},               {"largest", Op::largest, 1},    {"hadamard", Op::hadamard, 1},
 });
 
 struct Given {
@@ -241,6 +242,8 @@ class Parser {
     step.precision = precision_;
     for (const int operand : operands) step.scope = std::max(step.scope, scope_of_[operand]);
     step.operands = std::move(operands);
+    if (is_collective(op) && step.scope != Scope::element) fail("sum, largest and hadamard take elements");
+    if (op == Op::sum || op == Op::largest) step.scope = Scope::block;
     return emit(step);
   }
 

@@ -89,9 +89,26 @@ double apply(const Step& step, double p, double q, double r, double s) {
     case Op::select_finite: return std::isfinite(p) ? q : r;
     case Op::select_nan: return std::isnan(p) ? q : r;
     case Op::select_less: return p < q ? r : s;
-    case Op::cast: break;
+    case Op::cast:
+    case Op::sum:
+    case Op::largest:
+    case Op::hadamard: break;
   }
-  throw std::logic_error("a cast is not an operation on numbers");
+  throw std::logic_error("not an operation on single numbers");
+}
+
+/// Walsh-Hadamard transform without the factor 1/sqrt(n): a butterfly is one rounded sum and one rounded difference.
+std::vector<double> hadamard(std::vector<double> values, Precision precision) {
+  for (std::size_t stride = 1; stride < values.size(); stride *= 2) {
+    if (values.size() % (2 * stride) != 0) throw InputError("hadamard", "the length is not a power of two", "pad the tensor");
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if ((i & stride) != 0) continue;
+      const double p = values[i], q = values[i + stride];
+      values[i] = rounded(p + q, precision);
+      values[i + stride] = rounded(p - q, precision);
+    }
+  }
+  return values;
 }
 
 /// Registers of one run: a number per tensor or block register, an array per element register.
@@ -107,6 +124,7 @@ class Registers {
 
   /// Runs a step. Element steps run over `elements` values; a cast leaves its codes in `codes` when it is not null.
   void run(const Step& step, std::size_t elements, std::vector<std::uint64_t>* codes) {
+    if (is_collective(step.op)) return run_collective(step);
     if (step.scope != Scope::element) {
       number(step.result) = one(step, 0, codes, 0);
       return;
@@ -117,6 +135,19 @@ class Registers {
   }
 
  private:
+  void run_collective(const Step& step) {
+    const std::vector<double>& in = array(step.operands[0]);
+    if (step.op == Op::hadamard) {
+      array(step.result) = hadamard(in, step.precision);
+      return;
+    }
+    double result = 0;
+    for (const double value : in) {
+      result = step.op == Op::sum ? rounded(result + value, step.precision) : maximum(result, std::fabs(value));
+    }
+    number(step.result) = result;
+  }
+
   double operand(const Step& step, std::size_t which, std::size_t i) const {
     if (which >= step.operands.size()) return 0;
     const auto reg = static_cast<std::size_t>(step.operands[which]);
@@ -199,7 +230,7 @@ Quantized quantize(const QuantRecipe& recipe, const TensorView& tensor, const In
   const double first = literal_value(recipe.amax_start);
 
   std::vector<std::uint64_t> one(1);
-  std::vector<std::uint64_t> block_codes;
+  std::vector<std::uint64_t> block_codes, scratch;
   if (recipe.A >= 0 || recipe.LO >= 0 || recipe.HI >= 0) {
     Extremes e{.amax = first};
     for (const double value : tensor.values) e.add(value);
@@ -224,17 +255,14 @@ Quantized quantize(const QuantRecipe& recipe, const TensorView& tensor, const In
     set_extremes(recipe, e, recipe.a, recipe.lo, recipe.hi, registers);
     set_inputs(recipe, inputs, PerInput::block, i, registers);
     place_inputs(recipe, inputs, out.blocks, range, registers);
-    for (const Step& step : recipe.steps) {
-      if (step.scope != Scope::block) continue;
-      registers.run(step, 0, &one);
-      if (step.result == recipe.scale.reg) out.scales.push_back(one[0]);
-      if (step.result == recipe.zero.reg) out.zeros.push_back(one[0]);
-    }
     if (recipe.x >= 0) registers.array(recipe.x) = values;
     block_codes.assign(values.size(), 0);
-    std::vector<std::uint64_t> scratch(values.size());
-    for (const Step& step : recipe.steps) {
-      if (step.scope == Scope::element) registers.run(step, values.size(), step.result == recipe.code.reg ? &block_codes : &scratch);
+    scratch.assign(values.size(), 0);
+    for (const Step& step : recipe.steps) {  // in order: block steps may come from elements (sum, largest)
+      if (step.scope == Scope::tensor) continue;
+      registers.run(step, values.size(), step.scope == Scope::block ? &one : step.result == recipe.code.reg ? &block_codes : &scratch);
+      if (step.result == recipe.scale.reg) out.scales.push_back(one[0]);
+      if (step.result == recipe.zero.reg) out.zeros.push_back(one[0]);
     }
     std::size_t next = 0;
     for (std::int64_t row = range.row; row < range.row + range.rows; ++row) {

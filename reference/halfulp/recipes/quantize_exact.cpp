@@ -39,7 +39,7 @@ struct Extremes {
   }
 };
 
-/// The registers of a run; element registers are computed one element at a time.
+/// The registers of a run: tensor and block registers hold one value, element registers one per element of the block.
 class Run {
  public:
   Run(const QuantRecipe& recipe, const Inputs& inputs)
@@ -50,26 +50,35 @@ class Run {
   /// The values of the inputs of one kind, for place `i` of it.
   void set_inputs(PerInput per, std::int64_t i) {
     for (const Input& input : recipe_.inputs) {
-      if (input.per != per) continue;
-      const auto given = inputs_.find(input.name);
-      if (given == inputs_.end()) {
-        set(input.reg, literal_exact(input.default_literal, Precision::f64));
-      } else {
-        set(input.reg, value_of_double(given->second.size() == 1 ? given->second[0] : given->second[static_cast<std::size_t>(i)]));
-      }
+      if (input.per == per) set(input.reg, input_value(input, i));
     }
   }
 
-  /// Those of one element.
-  void set_element_inputs(std::int64_t row, std::int64_t column, std::int64_t columns) {
-    set_inputs(PerInput::column, column);
-    set_inputs(PerInput::element, row * columns + column);
+  /// Those per column or element, for a block.
+  void place_inputs(const Blocks::Range& range, std::int64_t columns) {
+    for (const Input& input : recipe_.inputs) {
+      if (input.per != PerInput::column && input.per != PerInput::element) continue;
+      std::vector<Value> values;
+      for (std::int64_t r = range.row; r < range.row + range.rows; ++r) {
+        for (std::int64_t c = range.column; c < range.column + range.columns; ++c) {
+          values.push_back(input_value(input, input.per == PerInput::column ? c : r * columns + c));
+        }
+      }
+      set_elements(input.reg, values);
+    }
   }
 
   void set(int reg, const Value& value) {
-    if (reg >= 0) registers_[static_cast<std::size_t>(reg)] = value;
+    if (reg >= 0) registers_[static_cast<std::size_t>(reg)] = {value};
   }
-  const Value& get(int reg) const { return registers_[static_cast<std::size_t>(reg)]; }
+  void set_elements(int reg, std::vector<Value> values) {
+    if (reg >= 0) registers_[static_cast<std::size_t>(reg)] = std::move(values);
+  }
+  /// The value of a register for element `i`; tensor and block registers have one for all.
+  const Value& get(int reg, std::size_t i) const {
+    const std::vector<Value>& values = registers_[static_cast<std::size_t>(reg)];
+    return values.size() == 1 ? values[0] : values[i];
+  }
 
   void set_extremes(const Extremes& e, int amax, int low, int high) {
     const bool poisoned = e.nan && recipe_.amax_propagates_nan;
@@ -78,21 +87,34 @@ class Run {
     set(high, poisoned ? oracle::nan_value(false) : e.high);
   }
 
-  /// Runs the steps of one scope; `stored` maps results that are kept to the places for their codes.
-  void run(const std::vector<Step>& steps, Scope scope, const std::map<int, std::uint64_t*>& stored) {
-    for (const Step& step : steps) {
-      if (step.scope != scope) continue;
-      std::vector<Value> operands;
-      for (const int reg : step.operands) operands.push_back(get(reg));
-      const auto place = stored.find(step.result);
-      set(step.result, apply_exact(step, operands, place == stored.end() ? nullptr : place->second));
+  /// Runs a step for `elements` elements; a cast leaves its codes in `codes`.
+  void run(const Step& step, std::size_t elements, std::vector<std::uint64_t>& codes) {
+    if (is_collective(step.op)) {
+      const std::vector<Value>& in = registers_[static_cast<std::size_t>(step.operands[0])];
+      set_elements(step.result, collective_exact(step, in));
+      return;
     }
+    const std::size_t count = step.scope == Scope::element ? elements : 1;
+    std::vector<Value> results(count);
+    codes.assign(count, 0);
+    for (std::size_t i = 0; i < count; ++i) {
+      std::vector<Value> operands;
+      for (const int reg : step.operands) operands.push_back(get(reg, i));
+      results[i] = apply_exact(step, operands, &codes[i]);
+    }
+    set_elements(step.result, std::move(results));
   }
 
  private:
+  Value input_value(const Input& input, std::int64_t i) const {
+    const auto given = inputs_.find(input.name);
+    if (given == inputs_.end()) return literal_exact(input.default_literal, Precision::f64);
+    return value_of_double(given->second.size() == 1 ? given->second[0] : given->second[static_cast<std::size_t>(i)]);
+  }
+
   const QuantRecipe& recipe_;
   const Inputs& inputs_;
-  std::vector<Value> registers_;
+  std::vector<std::vector<Value>> registers_;
 };
 
 }  // namespace
@@ -106,30 +128,39 @@ Quantized quantize_exact(const QuantRecipe& recipe, const TensorView& tensor, co
   const Value start = literal_exact(recipe.amax_start, Precision::f64);
   const auto at = [&](std::int64_t row, std::int64_t column) { return static_cast<std::size_t>(row * tensor.columns + column); };
 
+  std::vector<std::uint64_t> codes;
   Extremes whole{.amax = start};
   for (const double x : tensor.values) whole.add(value_of_double(x));
   run.set_extremes(whole, recipe.A, recipe.LO, recipe.HI);
-  std::uint64_t tensor_code = 0;
-  run.run(recipe.steps, Scope::tensor, {{recipe.tensor_scale.reg, &tensor_code}});
-  if (recipe.tensor_scale.reg >= 0) out.tensor_scale = tensor_code;
+  for (const Step& step : recipe.steps) {
+    if (step.scope != Scope::tensor) continue;
+    run.run(step, 0, codes);
+    if (step.result == recipe.tensor_scale.reg) out.tensor_scale = codes[0];
+  }
 
   for (std::int64_t i = 0; i < out.blocks.count(); ++i) {
     const Blocks::Range range = out.blocks[i];
     Extremes e{.amax = start};
+    std::vector<Value> values;
     for (std::int64_t r = range.row; r < range.row + range.rows; ++r) {
-      for (std::int64_t c = range.column; c < range.column + range.columns; ++c) e.add(value_of_double(tensor.values[at(r, c)]));
+      for (std::int64_t c = range.column; c < range.column + range.columns; ++c) {
+        values.push_back(value_of_double(tensor.values[at(r, c)]));
+        e.add(values.back());
+      }
     }
     run.set_extremes(e, recipe.a, recipe.lo, recipe.hi);
     run.set_inputs(PerInput::block, i);
-    std::uint64_t scale = 0, zero = 0;
-    run.run(recipe.steps, Scope::block, {{recipe.scale.reg, &scale}, {recipe.zero.reg, &zero}});
-    if (recipe.scale.reg >= 0) out.scales.push_back(scale);
-    if (recipe.zero.reg >= 0) out.zeros.push_back(zero);
-    for (std::int64_t r = range.row; r < range.row + range.rows; ++r) {
-      for (std::int64_t c = range.column; c < range.column + range.columns; ++c) {
-        run.set(recipe.x, value_of_double(tensor.values[at(r, c)]));
-        run.set_element_inputs(r, c, tensor.columns);
-        run.run(recipe.steps, Scope::element, {{recipe.code.reg, &out.codes[at(r, c)]}});
+    run.place_inputs(range, tensor.columns);
+    run.set_elements(recipe.x, values);
+    for (const Step& step : recipe.steps) {
+      if (step.scope == Scope::tensor) continue;
+      run.run(step, values.size(), codes);
+      if (step.result == recipe.scale.reg) out.scales.push_back(codes[0]);
+      if (step.result == recipe.zero.reg) out.zeros.push_back(codes[0]);
+      if (step.result != recipe.code.reg) continue;
+      std::size_t next = 0;
+      for (std::int64_t r = range.row; r < range.row + range.rows; ++r) {
+        for (std::int64_t c = range.column; c < range.column + range.columns; ++c) out.codes[at(r, c)] = codes[next++];
       }
     }
   }
@@ -139,24 +170,35 @@ Quantized quantize_exact(const QuantRecipe& recipe, const TensorView& tensor, co
 std::vector<Value> dequantize_exact(const QuantRecipe& recipe, const Quantized& quantized, const Inputs& inputs) {
   check_inputs(recipe, quantized.blocks, inputs);
   Run run(recipe, inputs);
+  std::vector<std::uint64_t> codes;
   if (quantized.tensor_scale) run.set(recipe.tensor_scale.reg, oracle::value_of(recipe.tensor_scale.format, *quantized.tensor_scale));
-  run.run(recipe.value_steps, Scope::tensor, {});
+  for (const Step& step : recipe.value_steps) {
+    if (step.scope == Scope::tensor) run.run(step, 0, codes);
+  }
   std::vector<Value> out(quantized.codes.size());
+  const auto at = [&](std::int64_t row, std::int64_t column) {
+    return static_cast<std::size_t>(row * quantized.blocks.columns + column);
+  };
   for (std::int64_t i = 0; i < quantized.blocks.count(); ++i) {
     const Blocks::Range range = quantized.blocks[i];
     const auto block = static_cast<std::size_t>(i);
     if (recipe.scale.reg >= 0) run.set(recipe.scale.reg, oracle::value_of(recipe.scale.format, quantized.scales[block]));
     if (recipe.zero.reg >= 0) run.set(recipe.zero.reg, oracle::value_of(recipe.zero.format, quantized.zeros[block]));
     run.set_inputs(PerInput::block, i);
-    run.run(recipe.value_steps, Scope::block, {});
+    run.place_inputs(range, quantized.blocks.columns);
+    std::vector<Value> values;
     for (std::int64_t r = range.row; r < range.row + range.rows; ++r) {
       for (std::int64_t c = range.column; c < range.column + range.columns; ++c) {
-        const auto at = static_cast<std::size_t>(r * quantized.blocks.columns + c);
-        run.set_element_inputs(r, c, quantized.blocks.columns);
-        run.set(recipe.v, oracle::value_of(recipe.code.format, quantized.codes[at]));
-        run.run(recipe.value_steps, Scope::element, {});
-        out[at] = run.get(recipe.value_reg);
+        values.push_back(oracle::value_of(recipe.code.format, quantized.codes[at(r, c)]));
       }
+    }
+    run.set_elements(recipe.v, values);
+    for (const Step& step : recipe.value_steps) {
+      if (step.scope != Scope::tensor) run.run(step, values.size(), codes);
+    }
+    std::size_t next = 0;
+    for (std::int64_t r = range.row; r < range.row + range.rows; ++r) {
+      for (std::int64_t c = range.column; c < range.column + range.columns; ++c) out[at(r, c)] = run.get(recipe.value_reg, next++);
     }
   }
   return out;

@@ -52,7 +52,13 @@ enum class Op : std::uint8_t {
   select_nan,                  ///< operand 1 is NaN ? operand 2 : operand 3
   select_less,                 ///< operand 1 < operand 2 ? operand 3 : operand 4
   cast,                        ///< to `target` under `policy`, and back to a number
+  sum,                         ///< element to block: one value after the other in row-major order, each sum rounded
+  largest,                     ///< element to block: largest magnitude, NaN dropped
+  hadamard,                    ///< element to element: butterflies of stride 1, 2, 4 … along the block's elements
 };
+
+/// True for operations that need all elements of a block at once.
+constexpr bool is_collective(Op op) { return op == Op::sum || op == Op::largest || op == Op::hadamard; }
 
 /// A step: registers are numbered in order of definition; operands are register numbers.
 struct Step {
