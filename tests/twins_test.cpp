@@ -96,7 +96,8 @@ class Draw {
     p.overflow = one<Overflow>();
     p.overflow_test = one<OverflowTest>();
     p.directed_overflow = one<DirectedOverflow>();
-    p.nan_sign = one<NanSign>();
+    p.nan_sign = below(8) == 0 ? NanSign::unrecorded : one<NanSign>();
+    p.inf_record = below(8) == 0 ? InfRecord::unrecorded : InfRecord::by_overflow;
     p.nan_code = one<NanCode>();
     p.nan_none = one<NanNone>();
     p.inf_none = one<InfNone>();

@@ -119,7 +119,7 @@ HALFULP_HD constexpr TablePosition<Word> locate_in_table(const BasicUnpacked<Wor
     p.far = {continued ? p.near.units + p.near.units / 2 : p.near.units, p.near.code, true};
     if (whole >= p.far.units) {
       p.near.beyond = whole > p.near.units || !part.zero();
-      p.gap.sticky = p.near.beyond;
+      p.gap.sticky = p.near.beyond;  // a codebook: not exact, and no tie either
       const std::int32_t binade = x.exponent + bit_width(x.significand) - 1;
       if (continued) split_at(x.significand, x.exponent, x.sticky, binade - 1, p.gap);  // two numbers per binade
       return p;
@@ -213,7 +213,6 @@ HALFULP_HD constexpr std::uint64_t infinity_or_nan(const FormatSpec& to, bool ne
 }
 
 HALFULP_HD constexpr CastResult cast_infinity(bool negative, const FormatSpec& to, const CastPolicy& policy) {
-  if (policy.inf_record == InfRecord::unrecorded) return refuse(Refusal::infinity_unrecorded);
   if (!to.has_infinity() && !to.has_nan()) {
     switch (policy.inf_none) {
       case InfNone::max: return {.code = largest_code(to, negative), .flags = kInexact};
@@ -267,7 +266,7 @@ HALFULP_HD constexpr CastResult cast_into_table(const BasicUnpacked<Word>& x, co
   const bool tie = p.gap.half() && is_nearest(policy.rounding);
   CastResult r;
   r.flags = static_cast<std::uint8_t>((exact ? 0 : kInexact) | (tie ? kTie : 0));
-  if (p.near.beyond || chosen.beyond || (judged_early(policy) && p.far.beyond && !exact)) {
+  if (chosen.beyond || (judged_early(policy) && p.far.beyond && !exact)) {
     r.flags |= kInexact | kOverflow;
     r.code = overflowed(to, x.negative, policy);
   } else {
@@ -330,6 +329,9 @@ HALFULP_HD HALFULP_INLINE constexpr CastResult cast(BasicUnpacked<Word> x, const
                                                     std::uint64_t random = 0) {
   if (policy.rounding == Rounding::unrecorded) return detail::refuse(Refusal::rounding_unrecorded);
   if (x.number_class == NumberClass::nan) return detail::cast_nan(x.negative, x.payload, to, policy);
+  if (x.number_class == NumberClass::infinity && policy.inf_record == InfRecord::unrecorded) {
+    return detail::refuse(Refusal::infinity_unrecorded);
+  }
   std::uint8_t flushed = 0;
   if (x.number_class == NumberClass::subnormal && detail::flushes(policy.flush, Flush::in)) {
     x.number_class = NumberClass::zero;
@@ -339,7 +341,9 @@ HALFULP_HD HALFULP_INLINE constexpr CastResult cast(BasicUnpacked<Word> x, const
     if (x.number_class != NumberClass::zero) {
       switch (policy.negative) {
         case Negative::error: return detail::refuse(Refusal::negative);
-        case Negative::nan: return detail::cast_nan(false, 0, to, policy);
+        case Negative::nan:
+          if (to.has_nan()) return {.code = detail::nan_code(to, false, 0, policy)};
+          return detail::cast_nan(false, 0, to, policy);
         case Negative::zero: x.number_class = NumberClass::zero; break;
         case Negative::abs: break;
       }
