@@ -80,17 +80,22 @@ int run_verify(const VerifyArguments& arguments, const Globals& globals) {
   options.threads = globals.thread_count();
   const CastRequest request = parse_cast_spec(arguments.spec);
   if (!implementation.missing.empty()) {
-    std::fprintf(stderr, "halfulp: error: implementation %s: not built: %s; `halfulp verify --impl list` shows what there is\n",
+    std::fprintf(stderr,
+                 "halfulp: error: implementation %s: not built: %s; `halfulp verify --impl list` shows "
+                 "what there is\n",
                  implementation.name.c_str(), implementation.missing.c_str());
     return kIncomplete;
   }
   Progress progress;
   const bool shows = !globals.quiet && isatty(STDERR_FILENO);
-  if (shows) options.progress = [&progress](std::uint64_t done, std::uint64_t total) { progress(done, total); };
+  if (shows)
+    options.progress = [&progress](std::uint64_t done, std::uint64_t total) { progress(done, total); };
   const Verdict verdict = verify(implementation, request, options);
   if (shows) progress.clear();
-  if (globals.json) print(verdict_json(verdict));
-  else if (!globals.quiet || !verdict.passed()) print(verdict_text(verdict, globals.use_color(STDOUT_FILENO)));
+  if (globals.json)
+    print(verdict_json(verdict));
+  else if (!globals.quiet || !verdict.passed())
+    print(verdict_text(verdict, globals.use_color(STDOUT_FILENO)));
   if (verdict.tally.mismatched > 0) return kMismatch;
   return verdict.passed() ? kPassed : kIncomplete;
 }
@@ -98,13 +103,15 @@ int run_verify(const VerifyArguments& arguments, const Globals& globals) {
 }  // namespace
 
 void add_verify(CLI::App& app, const Globals& globals, Runner& runner) {
-  CLI::App* command = app.add_subcommand("verify", "Run an implementation of a cast and judge every answer");
+  CLI::App* command =
+      app.add_subcommand("verify", "Run an implementation of a cast and judge every answer");
   const auto arguments = std::make_shared<VerifyArguments>();
   arguments->level = "thresholds";
   command->add_option("spec", arguments->spec, "cast:FROM:TO[@DIALECT][,key=value]…")->type_name("SPEC");
   command
       ->add_option("--impl", arguments->implementation,
-                   "Implementation under test, or list. Where SPEC names no dialect, its own fills the fields left open")
+                   "Implementation under test, or list. Where SPEC names no dialect, its own fills the "
+                   "fields left open")
       ->type_name("NAME")
       ->required();
   command->add_option("--level", arguments->level, "specials, thresholds (default), stratified, exhaustive")

@@ -43,7 +43,9 @@ Json diagnosis_json(const Verdict& verdict) {
   return {{"answers", verdict.diagnosis.cases}, {"by_spec", verdict.diagnosis.by_spec}, {"fits", fits}};
 }
 
-std::string line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
+std::string line(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
 
 std::string padded(std::string text, std::size_t width) {
   text.resize(std::max(text.size() + 2, width), ' ');
@@ -83,8 +85,10 @@ std::string implementations_json() {
   Json list = Json::array();
   const auto add = [&list](const Implementation& one) {
     Json entry = {{"name", one.name}, {"about", one.about}, {"found", one.missing.empty()}};
-    if (one.missing.empty()) entry["version"] = one.version;
-    else entry["why"] = one.missing;
+    if (one.missing.empty())
+      entry["version"] = one.version;
+    else
+      entry["why"] = one.missing;
     Json claims = Json::array();
     for (const Claim& claim : one.claims) claims.push_back(claim.spec);
     entry["claims"] = claims;
@@ -99,8 +103,14 @@ std::string implementations_text() {
   std::string text;
   for (const Implementation* one : implementations()) {
     text += padded(one->name, 18);
-    if (!one->missing.empty()) text += "not built: " + one->missing + "\n";
-    else text += one->about + " (" + one->version + "), " + (one->open_plan ? "any cast" : std::to_string(one->claims.size()) + " casts") + "\n";
+    if (!one->missing.empty())
+      text += "not built: " + one->missing + "\n";
+    else
+      text += one->about + " (" + one->version + "), " +
+              (one->open_plan
+                   ? "any cast"
+                   : std::to_string(one->claims.size()) + (one->claims.size() == 1 ? " cast" : " casts")) +
+              "\n";
   }
   text += "\nwrong on purpose, each with the SPEC that shows it:\n";
   for (const Implementation& one : mutants()) {
