@@ -1,4 +1,5 @@
-// All 2^32 f32 words through other people's casts, NaN codes included; and the directed roundings into wide targets.
+// All 2^32 f32 words through other people's casts, NaN codes included; and the directed roundings into wide
+// targets.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -41,7 +42,8 @@ TEST_P(AllWords, of_f32_give_the_code_of_the_dialect) {
   if (!implementation.missing.empty()) {
     GTEST_SKIP() << "not built: " << implementation.name << ": " << implementation.missing;
   }
-  const Verdict verdict = verify(implementation, parse_cast_spec(GetParam().spec), {.level = Level::exhaustive, .progress = {}});
+  const Verdict verdict = verify(implementation, parse_cast_spec(GetParam().spec),
+                                 {.level = Level::exhaustive, .progress = {}});
   std::printf("%s %s: %llu words, %.1f s\n", GetParam().implementation, GetParam().spec,
               static_cast<unsigned long long>(verdict.tally.checked), verdict.seconds);
   EXPECT_TRUE(verdict.passed()) << verdict_text(verdict, false);
@@ -59,8 +61,10 @@ TEST(WideTargets, follow_their_dialect_in_every_rounding) {
     }
     for (const Claim& claim : library.claims) {
       const CastPlan plan = make_plan(parse_cast_spec(claim.spec));
-      if (plan.to.width <= 8 || plan.from->width <= 16 || plan.policy.rounding == Rounding::ties_to_even) continue;
-      const Verdict verdict = verify(library, parse_cast_spec(claim.spec), {.level = Level::thresholds, .progress = {}});
+      if (plan.to.width <= 8 || plan.from->width <= 16 || plan.policy.rounding == Rounding::ties_to_even)
+        continue;
+      const Verdict verdict =
+          verify(library, parse_cast_spec(claim.spec), {.level = Level::thresholds, .progress = {}});
       EXPECT_TRUE(verdict.passed()) << verdict_text(verdict, false);
     }
   }

@@ -1,4 +1,5 @@
-// Every implementation that is found follows its own dialect; every mutant is killed; the judge judges itself.
+// Every implementation that is found follows its own dialect; every mutant is killed; the judge judges
+// itself.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,10 +13,13 @@ namespace halfulp::vectors {
 namespace {
 
 Verdict run(const Implementation& implementation, const std::string& spec, Level level, int threads = 0) {
-  return verify(implementation, parse_cast_spec(spec), {.level = level, .seed = 1, .threads = threads, .progress = {}});
+  return verify(implementation, parse_cast_spec(spec),
+                {.level = level, .seed = 1, .threads = threads, .progress = {}});
 }
 
-std::string with_card(const Verdict& verdict) { return verdict.passed() ? "" : verdict_text(verdict, false); }
+std::string with_card(const Verdict& verdict) {
+  return verdict.passed() ? "" : verdict_text(verdict, false);
+}
 
 /// Wide targets have tens of thousands of steps: their directed roundings belong to the exhaustive tier.
 bool in_default_tier(const CastPlan& plan) {
@@ -39,13 +43,14 @@ TEST_P(Library, follows_its_dialect_at_every_threshold_and_on_all_16_bit_sources
     checked += verdict.tally.checked;
     ++claims;
   }
-  std::cout << library.name << " " << library.version << ": " << claims << " casts, " << checked << " answers\n";
+  std::cout << library.name << " " << library.version << ": " << claims << " casts, " << checked
+            << " answers\n";
   EXPECT_GT(checked, 0u);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Library,
-                         testing::Values("cpu-f16c", "cpu-avx512-bf16", "cpu-arm-fcvt", "cuda-headers", "apfloat",
-                                         "ml_dtypes", "gfloat", "numpy"),
+                         testing::Values("cpu-f16c", "cpu-avx512-bf16", "cpu-arm-fcvt", "cuda-headers",
+                                         "apfloat", "ml_dtypes", "gfloat", "numpy"),
                          [](const auto& library) {
                            std::string name = library.param;
                            std::replace(name.begin(), name.end(), '-', '_');
@@ -100,20 +105,28 @@ TEST(Mutants, are_killed_by_the_thresholds_of_their_SPEC) {
     EXPECT_GT(verdict.tally.mismatched, 0u) << mutant.name << " survives " << mutant.claims.front().spec;
     const Diagnosis& found = verdict.diagnosis;
     const bool explained = !found.fits.empty() && found.fits.front().matched == found.cases;
-    std::cout << mutant.name << "  " << mutant.claims.front().spec << "  " << verdict.tally.mismatched << " of "
-              << verdict.tally.checked << "  " << (explained ? found.fits.front().behaviour : "-") << "\n";
+    std::cout << mutant.name << "  " << mutant.claims.front().spec << "  " << verdict.tally.mismatched
+              << " of " << verdict.tally.checked << "  " << (explained ? found.fits.front().behaviour : "-")
+              << "\n";
   }
 }
 
 TEST(Mutants, are_named_by_the_diagnosis) {
   const std::pair<const char*, const char*> expected[] = {
-      {"truncate", "rounding=toward_zero"},    {"ties_away", "rounding=ties_to_away"},
-      {"flush_in", "flush=in"},                {"flush_out", "flush=out"},
-      {"saturates", "overflow=saturate"},      {"inf_kept", "overflow=saturate_keep_inf"},
-      {"double_f16", "via=f16"},               {"double_bf16", "via=bf16"},
-      {"double_f32", "via=f32"},               {"clamp_before_rounding", "overflow-test=before"},
-      {"nan_sign", "nan=positive"},            {"nan_payload", "nan-code=ones"},
-      {"e8m0_ceil", "rounding=toward_positive"}, {"fnuz_bias", "bias=8"},
+      {"truncate", "rounding=toward_zero"},
+      {"ties_away", "rounding=ties_to_away"},
+      {"flush_in", "flush=in"},
+      {"flush_out", "flush=out"},
+      {"saturates", "overflow=saturate"},
+      {"inf_kept", "overflow=saturate_keep_inf"},
+      {"double_f16", "via=f16"},
+      {"double_bf16", "via=bf16"},
+      {"double_f32", "via=f32"},
+      {"clamp_before_rounding", "overflow-test=before"},
+      {"nan_sign", "nan=positive"},
+      {"nan_payload", "nan-code=ones"},
+      {"e8m0_ceil", "rounding=toward_positive"},
+      {"fnuz_bias", "bias=8"},
   };
   for (const auto& [name, behaviour] : expected) {
     const Implementation& mutant = require_implementation(std::string("mutant:") + name);
@@ -148,12 +161,21 @@ TEST(Sweep, agrees_with_the_list_of_all_words) {
   EXPECT_EQ(wrong, 0u);
 }
 
+TEST(Verdict, inputs_that_the_policy_refuses_are_counted_and_not_judged) {
+  const Verdict verdict = run(require_implementation("halfulp"), "cast:f16:e2m1", Level::exhaustive);
+  EXPECT_EQ(with_card(verdict), "");
+  EXPECT_EQ(verdict.tally.refused, 2046u);  // NaN into a format without NaN
+  EXPECT_EQ(verdict.tally.checked, 65536u - 2046u);
+  EXPECT_GT(run(require_implementation("halfulp"), "cast:f32:e2m1", Level::thresholds).tally.refused, 0u);
+}
+
 TEST(Card, shows_fields_line_rule_and_command) {
   const Implementation& mutant = require_implementation("mutant:truncate");
   const std::string text = verdict_text(run(mutant, "cast:f32:e4m3", Level::thresholds), false);
-  for (const char* part : {"MISMATCH", "0|01110101|00000000000000000000001", "0|0000|001", "number line", "midpoint",
-                           "8388609/8589934592", "8388609/16777216 ulp below x", "IEEE 754-2019", "rounding=toward_zero",
-                           "halfulp cast --from f32 --to e4m3 --values --flags 0x3a800001", "carry"}) {
+  for (const char* part :
+       {"MISMATCH", "0|01110101|00000000000000000000001", "0|0000|001", "number line", "midpoint",
+        "8388609/8589934592", "8388609/16777216 ulp below x", "IEEE 754-2019", "rounding=toward_zero",
+        "halfulp cast --from f32 --to e4m3 --values --flags 0x3a800001", "carry"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   }
 }
@@ -161,11 +183,14 @@ TEST(Card, shows_fields_line_rule_and_command) {
 TEST(Choice, the_own_dialect_fills_what_the_SPEC_leaves_open) {
   const Implementation& library = require_implementation("cuda-headers");
   if (!library.missing.empty()) GTEST_SKIP() << "not built: cuda-headers: " << library.missing;
-  const auto chosen = [&](const char* spec) { return spec_text(choose(library, parse_cast_spec(spec)).plan); };
+  const auto chosen = [&](const char* spec) {
+    return spec_text(choose(library, parse_cast_spec(spec)).plan);
+  };
   EXPECT_EQ(chosen("cast:f32:e4m3"), "cast:f32:e4m3@cuda_satfinite");
   EXPECT_EQ(chosen("cast:f32:e4m3,overflow=overflow"), "cast:f32:e4m3@cuda_nosat,overflow=overflow");
   EXPECT_EQ(chosen("cast:f32:e4m3@ocp_sat"), "cast:f32:e4m3@ocp_sat");
-  EXPECT_EQ(chosen("cast:f32:e2m1,rounding=toward_zero"), "cast:f32:e2m1@cuda_satfinite,rounding=toward_zero");
+  EXPECT_EQ(chosen("cast:f32:e2m1,rounding=toward_zero"),
+            "cast:f32:e2m1@cuda_satfinite,rounding=toward_zero");
   EXPECT_THROW(chosen("cast:f32:int8"), InputError);
 }
 
@@ -190,7 +215,9 @@ TEST(Child, crash_short_answer_and_hang_are_findings) {
 TEST(Verdict, a_kernel_that_fails_is_not_passed) {
   Implementation broken;
   broken.name = "broken";
-  broken.open_plan = [](const CastPlan&) -> Kernel { return [](auto, auto) { throw KernelFailure("it crashed"); }; };
+  broken.open_plan = [](const CastPlan&) -> Kernel {
+    return [](auto, auto) { throw KernelFailure("it crashed"); };
+  };
   const Verdict verdict = run(broken, "cast:f32:e4m3", Level::thresholds);
   EXPECT_FALSE(verdict.passed());
   EXPECT_EQ(verdict.tally.checked, 0u);

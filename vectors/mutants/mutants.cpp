@@ -1,4 +1,5 @@
-// The zoo: casts that are wrong in ways seen in real code. Each must be killed by the level `thresholds` of its SPEC.
+// The zoo: casts that are wrong in ways seen in real code. Each must be killed by the level `thresholds` of
+// its SPEC.
 //
 // A mutant twists the plan (a wrong policy) or computes a wrong word; either way it is a few lines.
 #include "halfulp/vectors/implementation.hpp"
@@ -9,8 +10,8 @@ namespace {
 struct Mutant {
   const char* name;
   const char* about;
-  const char* spec;                                             ///< what it pretends to follow
-  void (*twist)(CastPlan&) = nullptr;                           ///< the wrong plan, or
+  const char* spec;                                                       ///< what it pretends to follow
+  void (*twist)(CastPlan&) = nullptr;                                     ///< the wrong plan, or
   std::uint64_t (*wrong)(const CastPlan&, std::uint64_t word) = nullptr;  ///< the wrong word
 };
 
@@ -20,9 +21,13 @@ std::uint64_t with_rounding(const CastPlan& plan, std::uint64_t word, Rounding r
   return cast(*plan.from, word, plan.to, policy).code;
 }
 
-bool is_nan(const CastPlan& plan, std::uint64_t word) { return unpack(*plan.from, word).number_class == NumberClass::nan; }
+bool is_nan(const CastPlan& plan, std::uint64_t word) {
+  return unpack(*plan.from, word).number_class == NumberClass::nan;
+}
 
-std::uint64_t magnitude_of(const CastPlan& plan, std::uint64_t code) { return code & plan.to.magnitude_mask(); }
+std::uint64_t magnitude_of(const CastPlan& plan, std::uint64_t code) {
+  return code & plan.to.magnitude_mask();
+}
 
 std::uint64_t ties_up(const CastPlan& plan, std::uint64_t word) {
   const CastResult right = plan(word);
@@ -49,10 +54,12 @@ std::uint64_t nan_to_max(const CastPlan& plan, std::uint64_t word) {
 std::uint64_t lost_top_binade(const CastPlan& plan, std::uint64_t word) {
   const std::uint64_t right = plan(word).code;
   const std::uint64_t top = (low_mask(plan.to.exponent_bits) << plan.to.fraction_bits) - 1;
-  return is_nan(plan, word) || magnitude_of(plan, right) <= top ? right : (right & plan.to.sign_mask()) | top;
+  return is_nan(plan, word) || magnitude_of(plan, right) <= top ? right
+                                                                : (right & plan.to.sign_mask()) | top;
 }
 
-/// Right shift of the significand with the count taken modulo 64, as x86 does, on the way to a subnormal result.
+/// Right shift of the significand with the count taken modulo 64, as x86 does, on the way to a subnormal
+/// result.
 std::uint64_t shift_modulo_64(const CastPlan& plan, std::uint64_t word) {
   const Unpacked x = unpack(*plan.from, word);
   const int shift = plan.to.min_exponent() - plan.to.fraction_bits - x.exponent;
@@ -92,7 +99,8 @@ std::uint64_t sticky_lost(const CastPlan& plan, std::uint64_t word) {
 /// Directed rounding done on the magnitude: up means away from zero for negative values too.
 std::uint64_t direction_of_magnitude(const CastPlan& plan, std::uint64_t word) {
   const std::uint64_t sign = word & plan.from->sign_mask();
-  return plan(word & ~plan.from->sign_mask()).code | (sign && !is_nan(plan, word) ? plan.to.sign_mask() : 0);
+  return plan(word & ~plan.from->sign_mask()).code |
+         (sign && !is_nan(plan, word) ? plan.to.sign_mask() : 0);
 }
 
 std::uint64_t sign_extended(const CastPlan& plan, std::uint64_t word) {
@@ -167,7 +175,8 @@ Implementation implementation_of(const Mutant& mutant) {
   wrong.version = HALFULP_VERSION;
   wrong.open_plan = [&mutant](CastPlan plan) -> Kernel {
     if (mutant.twist) mutant.twist(plan);
-    return [plan = std::move(plan), compute = mutant.wrong](std::span<const std::byte> in, std::span<std::byte> out) {
+    return [plan = std::move(plan), compute = mutant.wrong](std::span<const std::byte> in,
+                                                            std::span<std::byte> out) {
       map_storage(*plan.from, plan.to, in, out,
                   [&](std::uint64_t word) { return compute ? compute(plan, word) : plan(word).code; });
     };

@@ -14,8 +14,9 @@ namespace {
 using oracle::Exact;
 using oracle::Value;
 
-constexpr int kLineHalf = 30;               ///< columns from a neighbour to the midpoint
-constexpr std::size_t kLongestNumber = 48;  ///< longer decimals and fractions are left out: the hex-float has all
+constexpr int kLineHalf = 30;  ///< columns from a neighbour to the midpoint
+constexpr std::size_t kLongestNumber =
+    48;  ///< longer decimals and fractions are left out: the hex-float has all
 
 /// Sign, exponent and fraction bits with bars between them.
 std::string fields(const FormatSpec& format, std::uint64_t word) {
@@ -27,7 +28,7 @@ std::string fields(const FormatSpec& format, std::uint64_t word) {
     const bool after_exponent = format.encoding == Encoding::floating && bit == format.fraction_bits;
     if (bit > 0 && (after_sign || after_exponent)) text += '|';
   }
-  if (code >> format.width != 0) text += "  and bits above the code";
+  if (format.width < 64 && code >> format.width != 0) text += "  and bits above the code";
   return text;
 }
 
@@ -82,13 +83,18 @@ std::string distance(const Exact& code_value, const Exact& x, const Exact& gap) 
   const Exact ulps = (code_value - x) / gap;
   const std::string size = oracle::to_fraction_string(ulps.abs());
   if (ulps.is_zero()) return "0 ulp from x";
-  return (size.size() <= kLongestNumber ? size : "about " + oracle::to_decimal_string(Exact::scaled(
-             (ulps.abs() * Exact(1 << 20)).floor().to_int64().value_or(0), -20)).substr(0, 12)) +
+  return (size.size() <= kLongestNumber
+              ? size
+              : "about " +
+                    oracle::to_decimal_string(
+                        Exact::scaled((ulps.abs() * Exact(1 << 20)).floor().to_int64().value_or(0), -20))
+                        .substr(0, 12)) +
          (ulps.sign() > 0 ? " ulp above x" : " ulp below x");
 }
 
 /// Lower neighbour, midpoint and upper neighbour of |x|, with x, got and expected on the line.
-void add_number_line(const CastPlan& plan, const Finding& finding, const Value& x, std::vector<CardLine>& lines) {
+void add_number_line(const CastPlan& plan, const Finding& finding, const Value& x,
+                     std::vector<CardLine>& lines) {
   const oracle::Neighbours n = oracle::neighbours(x, plan.to);
   if (n.below_grid || n.beyond_grid) return;
   const Exact gap = n.high - n.low;
@@ -101,19 +107,25 @@ void add_number_line(const CastPlan& plan, const Finding& finding, const Value& 
   std::string marks(line.size(), ' ');
   const auto mark = [&](std::uint64_t code, const char* text) {
     const std::string word = text;
-    if (n.low_fits && code == n.low_code) marks.replace(0, word.size(), word);
-    else if (n.high_fits && code == n.high_code) marks.replace(marks.size() - word.size(), word.size(), word);
+    if (n.low_fits && code == n.low_code)
+      marks.replace(0, word.size(), word);
+    else if (n.high_fits && code == n.high_code)
+      marks.replace(marks.size() - word.size(), word.size(), word);
   };
   mark(finding.want, "expected");
   mark(finding.got, "got");
   marks.erase(marks.find_last_not_of(' ') + 1);
   if (!marks.empty()) lines.push_back({"", marks});
-  const auto code = [&](bool fits, std::uint64_t word) { return fits ? word_text(plan.to, word) : std::string("past the largest"); };
+  const auto code = [&](bool fits, std::uint64_t word) {
+    return fits ? word_text(plan.to, word) : std::string("past the largest");
+  };
   const Exact middle = (n.low + n.high) / Exact(2);
   lines.push_back({"lower", code(n.low_fits, n.low_code) + "  " + signed_number(n.low, x.negative)});
-  lines.push_back({"midpoint", signed_number(middle, x.negative) + (x.magnitude == middle ? "  x is the tie" : "")});
+  lines.push_back(
+      {"midpoint", signed_number(middle, x.negative) + (x.magnitude == middle ? "  x is the tie" : "")});
   lines.push_back({"upper", code(n.high_fits, n.high_code) + "  " + signed_number(n.high, x.negative)});
-  for (const auto& [label, word] : {std::pair("got is", finding.got), std::pair("expected is", finding.want)}) {
+  for (const auto& [label, word] :
+       {std::pair("got is", finding.got), std::pair("expected is", finding.want)}) {
     if (!oracle::is_code(plan.to, word)) continue;
     const Value value = oracle::value_of(plan.to, word);
     if (value.is_finite()) lines.push_back({label, distance(value.number(), x.number(), gap)});
@@ -124,7 +136,8 @@ void add_number_line(const CastPlan& plan, const Finding& finding, const Value& 
 
 std::string word_text(const FormatSpec& format, std::uint64_t word) {
   char text[24];
-  std::snprintf(text, sizeof text, "0x%0*llx", (format.storage_bits() + 3) / 4, static_cast<unsigned long long>(word));
+  std::snprintf(text, sizeof text, "0x%0*llx", (format.storage_bits() + 3) / 4,
+                static_cast<unsigned long long>(word));
   return text;
 }
 
@@ -138,15 +151,18 @@ std::string reproduce_command(const CastPlan& plan, std::uint64_t word) {
 std::vector<CardLine> card(const CastPlan& plan, const Finding& finding) {
   std::vector<CardLine> lines;
   const Value source = oracle::value_of(*plan.from, finding.word);
-  lines.push_back({"input", word_text(*plan.from, finding.word) + " (" + plan.from_name + ")  " + fields(*plan.from, finding.word)});
+  lines.push_back({"input", word_text(*plan.from, finding.word) + " (" + plan.from_name + ")  " +
+                                fields(*plan.from, finding.word)});
   lines.push_back({"", number_text(source)});
   const Value x = rounded_source(plan, finding.word);
   if (plan.via) lines.push_back({"through", plan.via_name + "  " + number_text(x)});
 
   const std::string got = fields(plan.to, finding.got);
   const std::string want = fields(plan.to, finding.want);
-  lines.push_back({"got", word_text(plan.to, finding.got) + "  " + got + "  " + value_text(plan.to, finding.got)});
-  lines.push_back({"expected", word_text(plan.to, finding.want) + "  " + want + "  " + value_text(plan.to, finding.want)});
+  lines.push_back(
+      {"got", word_text(plan.to, finding.got) + "  " + got + "  " + value_text(plan.to, finding.got)});
+  lines.push_back({"expected", word_text(plan.to, finding.want) + "  " + want + "  " +
+                                   value_text(plan.to, finding.want)});
   const std::string indent(word_text(plan.to, finding.want).size() + 2, ' ');
   lines.push_back({"differs in", indent + difference_marks(got, want)});
   if (x.cls == oracle::ValueClass::finite) add_number_line(plan, finding, x, lines);

@@ -54,23 +54,27 @@ void Child::wait_for(short events, std::size_t done, std::size_t wanted) {
     ready = poll(&poller, 1, static_cast<int>(milliseconds));
   } while (ready < 0 && errno == EINTR);
   if (ready > 0) return;
-  throw KernelFailure("no answer within " + std::to_string(timeout_.count()) + " s (" + std::to_string(done) + " of " +
-                      std::to_string(wanted) + " bytes)");
+  throw KernelFailure("no answer within " + std::to_string(timeout_.count()) + " s (" +
+                      std::to_string(done) + " of " + std::to_string(wanted) + " bytes)");
 }
 
 void Child::exchange(std::span<const std::byte> frame, std::span<std::byte> answer) {
   for (std::size_t sent = 0; sent < frame.size();) {
     wait_for(POLLOUT, sent, frame.size());
     const ssize_t n = send(socket_, frame.data() + sent, frame.size() - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (n > 0) sent += static_cast<std::size_t>(n);
-    else if (errno != EAGAIN && errno != EINTR) throw KernelFailure("it ended before it had read its input");
+    if (n > 0)
+      sent += static_cast<std::size_t>(n);
+    else if (errno != EAGAIN && errno != EINTR)
+      throw KernelFailure("it ended before it had read its input");
   }
   for (std::size_t got = 0; got < answer.size();) {
     wait_for(POLLIN, got, answer.size());
     const ssize_t n = recv(socket_, answer.data() + got, answer.size() - got, MSG_DONTWAIT);
-    if (n > 0) got += static_cast<std::size_t>(n);
+    if (n > 0)
+      got += static_cast<std::size_t>(n);
     else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
-      throw KernelFailure("short answer: " + std::to_string(got) + " of " + std::to_string(answer.size()) + " bytes");
+      throw KernelFailure("short answer: " + std::to_string(got) + " of " + std::to_string(answer.size()) +
+                          " bytes");
     }
   }
 }
@@ -81,8 +85,10 @@ std::string Child::read_all() {
   for (char buffer[4096];;) {
     wait_for(POLLIN, text.size(), text.size() + 1);
     const ssize_t n = recv(socket_, buffer, sizeof buffer, 0);
-    if (n > 0) text.append(buffer, static_cast<std::size_t>(n));
-    else if (n == 0 || errno != EINTR) return text;
+    if (n > 0)
+      text.append(buffer, static_cast<std::size_t>(n));
+    else if (n == 0 || errno != EINTR)
+      return text;
   }
 }
 

@@ -14,7 +14,8 @@ namespace halfulp::vectors {
 class Child {
  public:
   /// Starts argv[0], looked up in PATH, with both streams connected. Throws KernelFailure when that fails.
-  explicit Child(const std::vector<std::string>& argv, std::chrono::seconds timeout = std::chrono::seconds(60));
+  explicit Child(const std::vector<std::string>& argv,
+                 std::chrono::seconds timeout = std::chrono::seconds(60));
   ~Child();
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;

@@ -30,7 +30,8 @@ template <auto Member>
 void depart(Candidate& candidate, const CastPolicy& spec, const char* key) {
   const auto value = candidate.plan.policy.*Member;
   if (value == spec.*Member) return;
-  candidate.text += (candidate.text.empty() ? "" : ", ") + std::string(key) + "=" + std::string(name_of(value));
+  candidate.text +=
+      (candidate.text.empty() ? "" : ", ") + std::string(key) + "=" + std::string(name_of(value));
   ++candidate.departures;
 }
 
@@ -85,12 +86,15 @@ void vary_via(std::vector<Candidate>& list, const CastPlan& spec) {
 std::vector<Candidate> finite_candidates(const CastPlan& spec) {
   std::vector<Candidate> list = {{spec, {}}};
   using enum Rounding;
-  vary<&CastPolicy::rounding>(list, {ties_to_even, ties_to_away, toward_zero, toward_positive, toward_negative, to_odd});
+  vary<&CastPolicy::rounding>(
+      list, {ties_to_even, ties_to_away, toward_zero, toward_positive, toward_negative, to_odd});
   vary<&CastPolicy::overflow>(list, {Overflow::saturate, Overflow::saturate_keep_inf, Overflow::overflow});
   vary<&CastPolicy::flush>(list, {Flush::none, Flush::in, Flush::out, Flush::both});
   const FormatSpec& to = spec.to;
-  if (to.has_nan()) vary<&CastPolicy::overflow_test>(list, {OverflowTest::after_rounding, OverflowTest::before_rounding});
-  else vary<&CastPolicy::inf_none>(list, {InfNone::max, InfNone::zero});
+  if (to.has_nan())
+    vary<&CastPolicy::overflow_test>(list, {OverflowTest::after_rounding, OverflowTest::before_rounding});
+  else
+    vary<&CastPolicy::inf_none>(list, {InfNone::max, InfNone::zero});
   if (!to.is_signed) vary<&CastPolicy::negative>(list, {Negative::abs, Negative::zero, Negative::nan});
   if (to.zeros == Zeros::absent) {
     vary<&CastPolicy::zero>(list, {ZeroInto::min, ZeroInto::nan});
@@ -106,10 +110,12 @@ std::vector<Candidate> nan_candidates(const CastPlan& spec) {
   if (spec.to.has_nan()) {
     vary<&CastPolicy::nan_sign>(list, {NanSign::keep_sign, NanSign::positive});
     vary<&CastPolicy::nan_code>(list, {NanCode::quiet, NanCode::ones, NanCode::payload});
-    if (spec.to.non_finite == NonFinite::nan_minus_zero) vary<&CastPolicy::fnuz_nan>(list, {FnuzNan::nan, FnuzNan::signed_max});
+    if (spec.to.non_finite == NonFinite::nan_minus_zero)
+      vary<&CastPolicy::fnuz_nan>(list, {FnuzNan::nan, FnuzNan::signed_max});
   } else {
     using enum NanNone;
-    vary<&CastPolicy::nan_none>(list, {nan_to_max, nan_to_signed_max, nan_to_zero, nan_to_signed_zero, nan_to_negative_zero_flip});
+    vary<&CastPolicy::nan_none>(
+        list, {nan_to_max, nan_to_signed_max, nan_to_zero, nan_to_signed_zero, nan_to_negative_zero_flip});
   }
   return list;
 }
@@ -122,12 +128,15 @@ std::vector<Candidate> named_candidates(const CastPlan& spec) {
     if (row.dialect == last || row.dialect == spec.dialect) continue;
     last = row.dialect;
     try {
-      list.push_back({make_plan({spec.from_name, spec.to_name, std::string(row.dialect), {}}), "@" + std::string(row.dialect), 1});
+      list.push_back({make_plan({spec.from_name, spec.to_name, std::string(row.dialect), {}}),
+                      "@" + std::string(row.dialect), 1});
     } catch (const InputError&) {  // the dialect has no such cast, or no rounding of its own
     }
   }
   for (const Format& format : kFormats) {
-    if (format.spec.encoding != Encoding::floating || format.spec.width != spec.to.width || format.name == spec.to_name) continue;
+    if (format.spec.encoding != Encoding::floating || format.spec.width != spec.to.width ||
+        format.name == spec.to_name)
+      continue;
     Candidate sibling{spec, "to=" + std::string(format.name), 2};
     sibling.plan.to = format.spec;
     list.push_back(sibling);
@@ -146,8 +155,10 @@ void score(Candidate& candidate, const std::vector<Case>& cases, const Expected&
     const CastResult result = candidate.plan(one.word);
     const bool match = is_spec ? expected.accepts(expected.at(one.word), one.got)
                                : result.refusal == Refusal::none && result.code == one.got;
-    if (match) ++candidate.matched;
-    else if (!candidate.unexplained) candidate.unexplained = Finding{one.word, one.got, result.code};
+    if (match)
+      ++candidate.matched;
+    else if (!candidate.unexplained)
+      candidate.unexplained = Finding{one.word, one.got, result.code};
   }
 }
 
@@ -155,8 +166,8 @@ bool better(const Candidate& a, const Candidate& b) {
   return a.matched != b.matched ? a.matched > b.matched : a.departures < b.departures;
 }
 
-std::vector<Candidate> ranked(std::vector<Candidate> list, const CastPlan& spec, const std::vector<Case>& cases,
-                              const Expected& expected) {
+std::vector<Candidate> ranked(std::vector<Candidate> list, const CastPlan& spec,
+                              const std::vector<Case>& cases, const Expected& expected) {
   for (Candidate& candidate : list) {
     describe(candidate, spec);
     score(candidate, cases, expected, candidate.departures == 0);
@@ -166,9 +177,11 @@ std::vector<Candidate> ranked(std::vector<Candidate> list, const CastPlan& spec,
   return list;
 }
 
-/// The kernel's answers on the mismatches seen and on an even part of `stratified`, in ascending order of words.
-std::vector<Case> answers(const Expected& expected, const Kernel& kernel, const Tally& tally, std::uint64_t seed) {
-  std::vector<std::uint64_t> all = level_words(expected, Level::stratified, seed);
+/// The kernel's answers on the mismatches seen and on an even part of `stratified`, in ascending order of
+/// words.
+std::vector<Case> answers(const Expected& expected, const Kernel& kernel, const Tally& tally,
+                          std::uint64_t seed) {
+  const std::vector<std::uint64_t> all = level_words(expected, Level::stratified, seed).words;
   std::vector<std::uint64_t> words;
   const std::size_t step = all.size() / kMostWords + 1;
   for (std::size_t i = 0; i < all.size(); i += step) words.push_back(all[i]);
@@ -180,13 +193,15 @@ std::vector<Case> answers(const Expected& expected, const Kernel& kernel, const 
   std::vector<std::byte> in(words.size() * from_bytes);
   std::vector<std::byte> out(words.size() * to_bytes);
   for (std::size_t i = 0; i < words.size(); ++i) {
-    for (std::size_t k = 0; k < from_bytes; ++k) in[i * from_bytes + k] = static_cast<std::byte>(words[i] >> (8 * k));
+    for (std::size_t k = 0; k < from_bytes; ++k)
+      in[i * from_bytes + k] = static_cast<std::byte>(words[i] >> (8 * k));
   }
   kernel(in, out);
   std::vector<Case> cases;
   for (std::size_t i = 0; i < words.size(); ++i) {
     std::uint64_t got = 0;
-    for (std::size_t k = 0; k < to_bytes; ++k) got |= static_cast<std::uint64_t>(out[i * to_bytes + k]) << (8 * k);
+    for (std::size_t k = 0; k < to_bytes; ++k)
+      got |= static_cast<std::uint64_t>(out[i * to_bytes + k]) << (8 * k);
     cases.push_back({words[i], got});
   }
   return cases;

@@ -12,12 +12,14 @@ namespace halfulp::vectors {
 namespace {
 
 constexpr CastPolicy kIntermediate = {.overflow = Overflow::overflow, .nan_code = NanCode::payload};
-constexpr int kEnumeratedBits = 8;   ///< sources this wide are asked word by word
-constexpr int kSmallSourceBits = 16; ///< sources this wide have a table for every target
-constexpr int kTabulatedBits = 16;   ///< targets wider than this have too many steps
-constexpr int kSweptBits = 19;       ///< the same for sweeps: tf32 takes seconds
+constexpr int kEnumeratedBits = 8;    ///< sources this wide are asked word by word
+constexpr int kSmallSourceBits = 16;  ///< sources this wide have a table for every target
+constexpr int kTabulatedBits = 16;    ///< targets wider than this have too many steps
+constexpr int kSweptBits = 19;        ///< the same for sweeps: tf32 takes seconds
 
-bool same(const CastResult& a, const CastResult& b) { return a.code == b.code && a.refusal == b.refusal; }
+bool same(const CastResult& a, const CastResult& b) {
+  return a.code == b.code && a.refusal == b.refusal;
+}
 
 /// Appends the runs of bits first..last, inside which answers are monotone, by bisection.
 template <class Ask>
@@ -50,15 +52,19 @@ void append_interval(const oracle::ThresholdTable& table, std::size_t index, std
   const oracle::Interval& interval = table.intervals()[index];
   const CastResult result{.code = interval.code, .refusal = interval.refusal};
   const FormatSpec& from = table.order().format();
-  const auto bits = [&](std::uint64_t position) { return table.order().code_at(position) >> from.storage_shift; };
+  const auto bits = [&](std::uint64_t position) {
+    return table.order().code_at(position) >> from.storage_shift;
+  };
   const auto negative = [&](std::uint64_t position) { return (bits(position) & from.sign_mask()) != 0; };
   const std::uint64_t begin = table.start(index);
   const std::uint64_t end = table.start(index + 1);
   std::uint64_t split = begin;  // the first position that is not negative
   for (std::uint64_t high = end; split < high;) {
     const std::uint64_t middle = split + (high - split) / 2;
-    if (negative(middle)) split = middle + 1;
-    else high = middle;
+    if (negative(middle))
+      split = middle + 1;
+    else
+      high = middle;
   }
   if (split > begin) {
     const auto [low, high] = std::minmax({bits(begin), bits(split - 1)});
@@ -71,10 +77,12 @@ void append_interval(const oracle::ThresholdTable& table, std::size_t index, std
 
 Expected::Expected(CastPlan plan, bool every_word) : plan_(std::move(plan)) {
   if (!plan_.from) {
-    throw InputError("source exact", "literals cannot be enumerated", "name a source format, e.g. cast:f64:" + plan_.to_name);
+    throw InputError("source exact", "literals cannot be enumerated",
+                     "name a source format, e.g. cast:f64:" + plan_.to_name);
   }
   if (plan_.policy.rounding == Rounding::stochastic && !plan_.random) {
-    throw InputError("rounding stochastic", "every value would have its own random word", "add sr-random=HEX");
+    throw InputError("rounding stochastic", "every value would have its own random word",
+                     "add sr-random=HEX");
   }
   random_ = plan_.random_word(0);
   nans_ = oracle::limits_of(plan_.to).nans;
@@ -119,8 +127,10 @@ std::vector<Run> Expected::tabulate(const CastPolicy& policy) const {
   if (from.width <= kEnumeratedBits || from.encoding != Encoding::floating) {
     for (std::uint64_t bits = 0; bits <= low_mask(from.width); ++bits) {
       const CastResult result = asked(bits);
-      if (!runs.empty() && same(runs.back().result, result)) runs.back().last = bits;
-      else runs.push_back({bits, bits, result, {}});
+      if (!runs.empty() && same(runs.back().result, result))
+        runs.back().last = bits;
+      else
+        runs.push_back({bits, bits, result, {}});
     }
     return runs;
   }
@@ -156,7 +166,8 @@ std::vector<Run> Expected::tabulate(const CastPolicy& policy) const {
     if (run.first != next) throw Disagreement("the oracle's steps do not cover source " + hex(next));
     next = run.last + 1;
   }
-  if (next - 1 != low_mask(from.width)) throw Disagreement("the oracle's steps end at source " + hex(next - 1));
+  if (next - 1 != low_mask(from.width))
+    throw Disagreement("the oracle's steps end at source " + hex(next - 1));
   return runs;
 }
 
@@ -165,16 +176,18 @@ void Expected::cross_check(const Run& run) const {
     const std::uint64_t word = bits << plan_.from->storage_shift;
     const CastResult engine = plan_(word);
     if (same(engine, run.result)) continue;
-    throw Disagreement("oracle and integer engine disagree on " + spec_text(plan_) + " for source " + hex(word) + ": " +
-                       hex(run.result.code) + " and " + hex(engine.code) + "; this is a fault of halfulp, please report it");
+    throw Disagreement("oracle and integer engine disagree on " + spec_text(plan_) + " for source " +
+                       hex(word) + ": " + hex(run.result.code) + " and " + hex(engine.code) +
+                       "; this is a fault of halfulp, please report it");
   }
 }
 
 Run Expected::at(std::uint64_t word) const {
   const std::uint64_t bits = word >> plan_.from->storage_shift;
   if (tabulated()) {
-    const auto after = std::upper_bound(runs_.begin(), runs_.end(), bits,
-                                        [](std::uint64_t value, const Run& run) { return value < run.first; });
+    const auto after =
+        std::upper_bound(runs_.begin(), runs_.end(), bits,
+                         [](std::uint64_t value, const Run& run) { return value < run.first; });
     return *(after - 1);
   }
   Run run{bits, bits, ask(bits, plan_.policy), {}};
@@ -188,7 +201,8 @@ Run Expected::at(std::uint64_t word) const {
 }
 
 bool Expected::is_target_nan(std::uint64_t code) const {
-  return std::any_of(nans_.begin(), nans_.end(), [code](const auto& r) { return r.first <= code && code <= r.last; });
+  return std::any_of(nans_.begin(), nans_.end(),
+                     [code](const auto& r) { return r.first <= code && code <= r.last; });
 }
 
 bool Expected::single_answer(const Run& run) const {

@@ -1,7 +1,8 @@
 // Expected: what a cast must give, for every source word, by the oracle.
 //
-// Decides: right and wrong. Codes come from the oracle's step function; the integer engine is asked at both ends and
-// in the middle of every step, and a disagreement between the two stops everything (Disagreement): then no verdict can be trusted.
+// Decides: right and wrong. Codes come from the oracle's step function; the integer engine is asked at both
+// ends and in the middle of every step, and a disagreement between the two stops everything (Disagreement):
+// then no verdict can be trusted.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +31,8 @@ struct Run {
 
 class Expected {
  public:
-  /// `every_word`: tabulate even where that takes seconds, as a sweep needs it. Throws Disagreement, or InputError for a plan that has no single answer per source word.
+  /// `every_word`: tabulate even where that takes seconds, as a sweep needs it. Throws Disagreement, or
+  /// InputError for a plan that has no single answer per source word.
   explicit Expected(CastPlan plan, bool every_word = false);
 
   const CastPlan& plan() const { return plan_; }
@@ -39,7 +41,8 @@ class Expected {
   const std::vector<Run>& runs() const { return runs_; }
   /// The run of a source word, or one made for this word alone.
   Run at(std::uint64_t word) const;
-  /// True when `got` is admissible: equal, the alternative, or any NaN where the policy leaves the NaN open.
+  /// True when `got` is admissible: equal, the alternative, or any NaN where the policy leaves the NaN
+  /// open.
   bool accepts(const Run& run, std::uint64_t got) const;
   bool is_target_nan(std::uint64_t code) const;
   /// Every admissible answer of the run is its code: words may be compared with it directly.

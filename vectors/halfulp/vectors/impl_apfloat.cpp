@@ -21,14 +21,20 @@ constexpr Semantics kSources[] = {{"f32", APFloat::IEEEsingle},
                                   {"f64", APFloat::IEEEdouble},
                                   {"f16", APFloat::IEEEhalf},
                                   {"bf16", APFloat::BFloat}};
-constexpr Semantics kTargets[] = {
-    {"e4m3", APFloat::Float8E4M3FN},         {"e5m2", APFloat::Float8E5M2},
-    {"e4m3fnuz", APFloat::Float8E4M3FNUZ},   {"e5m2fnuz", APFloat::Float8E5M2FNUZ},
-    {"e4m3b11fnuz", APFloat::Float8E4M3B11FNUZ}, {"e4m3_ieee", APFloat::Float8E4M3},
-    {"e3m2", APFloat::Float6E3M2FN},         {"e2m3", APFloat::Float6E2M3FN},
-    {"e2m1", APFloat::Float4E2M1FN},         {"f16", APFloat::IEEEhalf},
-    {"bf16", APFloat::BFloat},               {"tf32", APFloat::FloatTF32},
-    {"f32", APFloat::IEEEsingle},            {"f64", APFloat::IEEEdouble}};
+constexpr Semantics kTargets[] = {{"e4m3", APFloat::Float8E4M3FN},
+                                  {"e5m2", APFloat::Float8E5M2},
+                                  {"e4m3fnuz", APFloat::Float8E4M3FNUZ},
+                                  {"e5m2fnuz", APFloat::Float8E5M2FNUZ},
+                                  {"e4m3b11fnuz", APFloat::Float8E4M3B11FNUZ},
+                                  {"e4m3_ieee", APFloat::Float8E4M3},
+                                  {"e3m2", APFloat::Float6E3M2FN},
+                                  {"e2m3", APFloat::Float6E2M3FN},
+                                  {"e2m1", APFloat::Float4E2M1FN},
+                                  {"f16", APFloat::IEEEhalf},
+                                  {"bf16", APFloat::BFloat},
+                                  {"tf32", APFloat::FloatTF32},
+                                  {"f32", APFloat::IEEEsingle},
+                                  {"f64", APFloat::IEEEdouble}};
 
 struct Direction {
   const char* options;
@@ -45,14 +51,15 @@ Kernel convert(const Semantics& from, const Semantics& to, llvm::RoundingMode mo
   const FormatSpec target = require_format(to.name).spec;
   const llvm::fltSemantics& source_semantics = from.get();
   const llvm::fltSemantics& target_semantics = to.get();
-  return [=, &source_semantics, &target_semantics](std::span<const std::byte> in, std::span<std::byte> out) {
-    map_storage(source, target, in, out, [&](std::uint64_t word) {
-      APFloat x(source_semantics, llvm::APInt(static_cast<unsigned>(source.width), word));
-      bool loses_information = false;
-      x.convert(target_semantics, mode, &loses_information);
-      return x.bitcastToAPInt().getZExtValue() << target.storage_shift;
-    });
-  };
+  return
+      [=, &source_semantics, &target_semantics](std::span<const std::byte> in, std::span<std::byte> out) {
+        map_storage(source, target, in, out, [&](std::uint64_t word) {
+          APFloat x(source_semantics, llvm::APInt(static_cast<unsigned>(source.width), word));
+          bool loses_information = false;
+          x.convert(target_semantics, mode, &loses_information);
+          return x.bitcastToAPInt().getZExtValue() << target.storage_shift;
+        });
+      };
 }
 
 }  // namespace
@@ -68,8 +75,9 @@ Implementation apfloat() {
     for (const Semantics& to : kTargets) {
       if (from.get == to.get) continue;
       for (const Direction& direction : kDirections) {
-        library.claims.push_back({"cast:" + std::string(from.name) + ":" + to.name + "@apfloat" + direction.options,
-                                  [&from, &to, mode = direction.mode] { return convert(from, to, mode); }});
+        library.claims.push_back(
+            {"cast:" + std::string(from.name) + ":" + to.name + "@apfloat" + direction.options,
+             [&from, &to, mode = direction.mode] { return convert(from, to, mode); }});
       }
     }
   }

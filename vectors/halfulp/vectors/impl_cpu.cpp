@@ -1,5 +1,5 @@
-// Conversion instructions of the CPU: x86 F16C and AVX512-BF16, Arm FCVT. Compiled for one function each, used only
-// where the processor has them.
+// Conversion instructions of the CPU: x86 F16C and AVX512-BF16, Arm FCVT. Compiled for one function each,
+// used only where the processor has them.
 #include "halfulp/names.hpp"
 #include "halfulp/vectors/implementation.hpp"
 
@@ -19,7 +19,8 @@ namespace {
 /// One bit of CPUID; register 0..3 is eax..edx.
 bool cpuid_bit(unsigned leaf, unsigned subleaf, int index, int bit) {
   unsigned registers[4] = {};
-  if (!__get_cpuid_count(leaf, subleaf, &registers[0], &registers[1], &registers[2], &registers[3])) return false;
+  if (!__get_cpuid_count(leaf, subleaf, &registers[0], &registers[1], &registers[2], &registers[3]))
+    return false;
   return ((registers[index] >> bit) & 1) != 0;
 }
 
@@ -73,14 +74,15 @@ Implementation cpu_f16c() {
     cpu.missing = "this processor has no F16C";
     return cpu;
   }
-  cpu.claims = {
-      {"cast:f32:f16@x86_f16c", f16c_kernel<_MM_FROUND_TO_NEAREST_INT>},
-      {"cast:f32:f16@x86_f16c,rounding=toward_zero", f16c_kernel<_MM_FROUND_TO_ZERO>},
-      {"cast:f32:f16@x86_f16c,rounding=toward_positive", f16c_kernel<_MM_FROUND_TO_POS_INF>},
-      {"cast:f32:f16@x86_f16c,rounding=toward_negative", f16c_kernel<_MM_FROUND_TO_NEG_INF>},
-      {"cast:f16:f32@x86_f16c", [] {
-         return Kernel([](auto in, auto out) { by_vectors<8, std::uint16_t, std::uint32_t>(in, out, f16c_back_vector); });
-       }}};
+  cpu.claims = {{"cast:f32:f16@x86_f16c", f16c_kernel<_MM_FROUND_TO_NEAREST_INT>},
+                {"cast:f32:f16@x86_f16c,rounding=toward_zero", f16c_kernel<_MM_FROUND_TO_ZERO>},
+                {"cast:f32:f16@x86_f16c,rounding=toward_positive", f16c_kernel<_MM_FROUND_TO_POS_INF>},
+                {"cast:f32:f16@x86_f16c,rounding=toward_negative", f16c_kernel<_MM_FROUND_TO_NEG_INF>},
+                {"cast:f16:f32@x86_f16c", [] {
+                   return Kernel([](auto in, auto out) {
+                     by_vectors<8, std::uint16_t, std::uint32_t>(in, out, f16c_back_vector);
+                   });
+                 }}};
 #else
   cpu.missing = "not an x86-64 build";
 #endif
@@ -98,7 +100,9 @@ Implementation cpu_avx512_bf16() {
     return cpu;
   }
   cpu.claims = {{"cast:f32:bf16@x86_avx512_bf16", [] {
-                   return Kernel([](auto in, auto out) { by_vectors<16, std::uint32_t, std::uint16_t>(in, out, bf16_vector); });
+                   return Kernel([](auto in, auto out) {
+                     by_vectors<16, std::uint32_t, std::uint16_t>(in, out, bf16_vector);
+                   });
                  }}};
 #else
   cpu.missing = "not an x86-64 build";
@@ -112,20 +116,22 @@ Implementation cpu_arm_fcvt() {
   cpu.about = "Arm FCVT between single, double and half precision";
   cpu.version = "this processor";
 #ifdef __aarch64__
-  cpu.claims = {{"cast:f32:f16@arm_fcvt", [] {
-                   return Kernel([](auto in, auto out) {
-                     map_words<std::uint32_t, std::uint16_t>(in, out, [](std::uint32_t word) {
-                       return std::bit_cast<std::uint16_t>(static_cast<__fp16>(std::bit_cast<float>(word)));
-                     });
-                   });
-                 }},
-                {"cast:f64:f16@arm_fcvt", [] {
-                   return Kernel([](auto in, auto out) {
-                     map_words<std::uint64_t, std::uint16_t>(in, out, [](std::uint64_t word) {
-                       return std::bit_cast<std::uint16_t>(static_cast<__fp16>(std::bit_cast<double>(word)));
-                     });
-                   });
-                 }}};
+  cpu.claims = {
+      {"cast:f32:f16@arm_fcvt",
+       [] {
+         return Kernel([](auto in, auto out) {
+           map_words<std::uint32_t, std::uint16_t>(in, out, [](std::uint32_t word) {
+             return std::bit_cast<std::uint16_t>(static_cast<__fp16>(std::bit_cast<float>(word)));
+           });
+         });
+       }},
+      {"cast:f64:f16@arm_fcvt", [] {
+         return Kernel([](auto in, auto out) {
+           map_words<std::uint64_t, std::uint16_t>(in, out, [](std::uint64_t word) {
+             return std::bit_cast<std::uint16_t>(static_cast<__fp16>(std::bit_cast<double>(word)));
+           });
+         });
+       }}};
 #else
   cpu.missing = "not an aarch64 build";
 #endif

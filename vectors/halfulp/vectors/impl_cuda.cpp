@@ -1,6 +1,8 @@
-// NVIDIA's cuda_fp8.h, cuda_fp6.h, cuda_fp4.h, cuda_fp16.h and cuda_bf16.h, compiled for the host. No GPU is used.
+// NVIDIA's cuda_fp8.h, cuda_fp6.h, cuda_fp4.h, cuda_fp16.h and cuda_bf16.h, compiled for the host. No GPU
+// is used.
 //
-// The headers mark their host path with the same functions that device code calls where no instruction exists.
+// The headers mark their host path with the same functions that device code calls where no instruction
+// exists.
 #include "halfulp/vectors/implementation.hpp"
 
 #ifdef HALFULP_HAVE_CUDA_HEADERS
@@ -41,29 +43,63 @@ struct Bf16 {
 };
 
 // One overload set per target family.
-auto to_fp8(double x, __nv_saturation_t s, __nv_fp8_interpretation_t f) { return __nv_cvt_double_to_fp8(x, s, f); }
-auto to_fp8(float x, __nv_saturation_t s, __nv_fp8_interpretation_t f) { return __nv_cvt_float_to_fp8(x, s, f); }
-auto to_fp8(__half_raw x, __nv_saturation_t s, __nv_fp8_interpretation_t f) { return __nv_cvt_halfraw_to_fp8(x, s, f); }
+auto to_fp8(double x, __nv_saturation_t s, __nv_fp8_interpretation_t f) {
+  return __nv_cvt_double_to_fp8(x, s, f);
+}
+auto to_fp8(float x, __nv_saturation_t s, __nv_fp8_interpretation_t f) {
+  return __nv_cvt_float_to_fp8(x, s, f);
+}
+auto to_fp8(__half_raw x, __nv_saturation_t s, __nv_fp8_interpretation_t f) {
+  return __nv_cvt_halfraw_to_fp8(x, s, f);
+}
 auto to_fp8(__nv_bfloat16_raw x, __nv_saturation_t s, __nv_fp8_interpretation_t f) {
   return __nv_cvt_bfloat16raw_to_fp8(x, s, f);
 }
-auto to_fp6(double x, __nv_fp6_interpretation_t f, cudaRoundMode r) { return __nv_cvt_double_to_fp6(x, f, r); }
-auto to_fp6(float x, __nv_fp6_interpretation_t f, cudaRoundMode r) { return __nv_cvt_float_to_fp6(x, f, r); }
-auto to_fp6(__half_raw x, __nv_fp6_interpretation_t f, cudaRoundMode r) { return __nv_cvt_halfraw_to_fp6(x, f, r); }
+auto to_fp6(double x, __nv_fp6_interpretation_t f, cudaRoundMode r) {
+  return __nv_cvt_double_to_fp6(x, f, r);
+}
+auto to_fp6(float x, __nv_fp6_interpretation_t f, cudaRoundMode r) {
+  return __nv_cvt_float_to_fp6(x, f, r);
+}
+auto to_fp6(__half_raw x, __nv_fp6_interpretation_t f, cudaRoundMode r) {
+  return __nv_cvt_halfraw_to_fp6(x, f, r);
+}
 auto to_fp6(__nv_bfloat16_raw x, __nv_fp6_interpretation_t f, cudaRoundMode r) {
   return __nv_cvt_bfloat16raw_to_fp6(x, f, r);
 }
-auto to_fp4(double x, cudaRoundMode r) { return __nv_cvt_double_to_fp4(x, __NV_E2M1, r); }
-auto to_fp4(float x, cudaRoundMode r) { return __nv_cvt_float_to_fp4(x, __NV_E2M1, r); }
-auto to_fp4(__half_raw x, cudaRoundMode r) { return __nv_cvt_halfraw_to_fp4(x, __NV_E2M1, r); }
-auto to_fp4(__nv_bfloat16_raw x, cudaRoundMode r) { return __nv_cvt_bfloat16raw_to_fp4(x, __NV_E2M1, r); }
-auto to_e8m0(double x, __nv_saturation_t s, cudaRoundMode r) { return __nv_cvt_double_to_e8m0(x, s, r); }
-auto to_e8m0(float x, __nv_saturation_t s, cudaRoundMode r) { return __nv_cvt_float_to_e8m0(x, s, r); }
-auto to_e8m0(__nv_bfloat16_raw x, __nv_saturation_t s, cudaRoundMode r) { return __nv_cvt_bfloat16raw_to_e8m0(x, s, r); }
-__half_raw to_f16(double x) { return __double2half(x); }
-__half_raw to_f16(float x) { return __float2half_rn(x); }
-__nv_bfloat16_raw to_bf16(double x) { return __double2bfloat16(x); }
-__nv_bfloat16_raw to_bf16(float x) { return __float2bfloat16_rn(x); }
+auto to_fp4(double x, cudaRoundMode r) {
+  return __nv_cvt_double_to_fp4(x, __NV_E2M1, r);
+}
+auto to_fp4(float x, cudaRoundMode r) {
+  return __nv_cvt_float_to_fp4(x, __NV_E2M1, r);
+}
+auto to_fp4(__half_raw x, cudaRoundMode r) {
+  return __nv_cvt_halfraw_to_fp4(x, __NV_E2M1, r);
+}
+auto to_fp4(__nv_bfloat16_raw x, cudaRoundMode r) {
+  return __nv_cvt_bfloat16raw_to_fp4(x, __NV_E2M1, r);
+}
+auto to_e8m0(double x, __nv_saturation_t s, cudaRoundMode r) {
+  return __nv_cvt_double_to_e8m0(x, s, r);
+}
+auto to_e8m0(float x, __nv_saturation_t s, cudaRoundMode r) {
+  return __nv_cvt_float_to_e8m0(x, s, r);
+}
+auto to_e8m0(__nv_bfloat16_raw x, __nv_saturation_t s, cudaRoundMode r) {
+  return __nv_cvt_bfloat16raw_to_e8m0(x, s, r);
+}
+__half_raw to_f16(double x) {
+  return __double2half(x);
+}
+__half_raw to_f16(float x) {
+  return __float2half_rn(x);
+}
+__nv_bfloat16_raw to_bf16(double x) {
+  return __double2bfloat16(x);
+}
+__nv_bfloat16_raw to_bf16(float x) {
+  return __float2bfloat16_rn(x);
+}
 
 /// Adds the claim that `convert` follows `spec`.
 template <class From, class To, class Convert>
@@ -95,7 +131,8 @@ void add_narrow(std::vector<Claim>& claims) {
       for (const bool up : {false, true}) {
         const cudaRoundMode round = up ? cudaRoundPosInf : cudaRoundZero;
         add<Word, std::uint8_t>(
-            claims, spec<Source>("e8m0", dialect, up ? ",rounding=toward_positive" : ",rounding=toward_zero"),
+            claims,
+            spec<Source>("e8m0", dialect, up ? ",rounding=toward_positive" : ",rounding=toward_zero"),
             [=](Word w) { return to_e8m0(Source::read(w), mode, round); });
       }
     }
@@ -115,19 +152,27 @@ void add_narrow(std::vector<Claim>& claims) {
 template <class Source>
 void add_wide(std::vector<Claim>& claims) {
   using Word = typename Source::Word;
-  add<Word, std::uint16_t>(claims, spec<Source>("f16", "cuda_satfinite"), [](Word w) { return to_f16(Source::read(w)).x; });
-  add<Word, std::uint16_t>(claims, spec<Source>("bf16", "cuda_satfinite"), [](Word w) { return to_bf16(Source::read(w)).x; });
+  add<Word, std::uint16_t>(claims, spec<Source>("f16", "cuda_satfinite"),
+                           [](Word w) { return to_f16(Source::read(w)).x; });
+  add<Word, std::uint16_t>(claims, spec<Source>("bf16", "cuda_satfinite"),
+                           [](Word w) { return to_bf16(Source::read(w)).x; });
 }
 
 void add_decodes(std::vector<Claim>& claims) {
   using Byte = std::uint8_t;
   using Half = std::uint16_t;
-  add<Byte, Half>(claims, "cast:e4m3:f16@cuda_satfinite", [](Byte w) { return __nv_cvt_fp8_to_halfraw(w, __NV_E4M3).x; });
-  add<Byte, Half>(claims, "cast:e5m2:f16@cuda_satfinite", [](Byte w) { return __nv_cvt_fp8_to_halfraw(w, __NV_E5M2).x; });
-  add<Byte, Half>(claims, "cast:e2m3:f16@cuda_satfinite", [](Byte w) { return __nv_cvt_fp6_to_halfraw(w, __NV_E2M3).x; });
-  add<Byte, Half>(claims, "cast:e3m2:f16@cuda_satfinite", [](Byte w) { return __nv_cvt_fp6_to_halfraw(w, __NV_E3M2).x; });
-  add<Byte, Half>(claims, "cast:e2m1:f16@cuda_satfinite", [](Byte w) { return __nv_cvt_fp4_to_halfraw(w, __NV_E2M1).x; });
-  add<Byte, Half>(claims, "cast:e8m0:bf16@cuda_satfinite", [](Byte w) { return __nv_cvt_e8m0_to_bf16raw(w).x; });
+  add<Byte, Half>(claims, "cast:e4m3:f16@cuda_satfinite",
+                  [](Byte w) { return __nv_cvt_fp8_to_halfraw(w, __NV_E4M3).x; });
+  add<Byte, Half>(claims, "cast:e5m2:f16@cuda_satfinite",
+                  [](Byte w) { return __nv_cvt_fp8_to_halfraw(w, __NV_E5M2).x; });
+  add<Byte, Half>(claims, "cast:e2m3:f16@cuda_satfinite",
+                  [](Byte w) { return __nv_cvt_fp6_to_halfraw(w, __NV_E2M3).x; });
+  add<Byte, Half>(claims, "cast:e3m2:f16@cuda_satfinite",
+                  [](Byte w) { return __nv_cvt_fp6_to_halfraw(w, __NV_E3M2).x; });
+  add<Byte, Half>(claims, "cast:e2m1:f16@cuda_satfinite",
+                  [](Byte w) { return __nv_cvt_fp4_to_halfraw(w, __NV_E2M1).x; });
+  add<Byte, Half>(claims, "cast:e8m0:bf16@cuda_satfinite",
+                  [](Byte w) { return __nv_cvt_e8m0_to_bf16raw(w).x; });
 }
 
 }  // namespace
@@ -138,7 +183,8 @@ Implementation cuda_headers() {
   library.name = "cuda-headers";
   library.about = "NVIDIA cuda_fp8.h, fp6, fp4, fp16, bf16 on the host compiler";
 #ifdef HALFULP_HAVE_CUDA_HEADERS
-  library.version = std::to_string(CUDART_VERSION / 1000) + "." + std::to_string(CUDART_VERSION % 1000 / 10);
+  library.version =
+      std::to_string(CUDART_VERSION / 1000) + "." + std::to_string(CUDART_VERSION % 1000 / 10);
   add_narrow<F32>(library.claims);
   add_narrow<F64>(library.claims);
   add_narrow<F16>(library.claims);

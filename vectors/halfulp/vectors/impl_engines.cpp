@@ -23,7 +23,8 @@ Implementation scalar_engine() {
 #ifdef HALFULP_HAVE_BATCH
 namespace {
 
-/// One batch from bytes to bytes. Buffers of bytes hold objects of any type implicitly; kernels receive aligned ones.
+/// One batch from bytes to bytes. Buffers of bytes hold objects of any type implicitly; kernels receive
+/// aligned ones.
 void run_batch(const BatchCaster& caster, std::span<const std::byte> in, std::span<std::byte> out) {
   with_word_type(caster.from().storage_bytes(), [&](auto source) {
     with_word_type(caster.to().storage_bytes(), [&](auto target) {
@@ -49,7 +50,8 @@ Implementation batch_engine() {
   engine.version += ", " + std::string(simd_level());
   engine.open_plan = [](const CastPlan& plan) -> Kernel {
     if (plan.policy.rounding == Rounding::stochastic) {
-      throw InputError("implementation halfulp-batch", "stochastic rounding is not offered here", "use --impl halfulp");
+      throw InputError("implementation halfulp-batch", "stochastic rounding is not offered here",
+                       "use --impl halfulp");
     }
     const BatchCaster last(plan.via ? *plan.via : *plan.from, plan.to, plan.policy);
     if (!plan.via) return [last](auto in, auto out) { run_batch(last, in, out); };

@@ -1,7 +1,7 @@
 // ml_dtypes, gfloat and numpy through python/adapter.py in a child process.
 //
-// The interpreter is $HALFULP_PYTHON, else .venv/bin/python of the source tree, else python3. The adapter is found in
-// the source tree or where it was installed; $HALFULP_ADAPTER names another one.
+// The interpreter is $HALFULP_PYTHON, else .venv/bin/python of the source tree, else python3. The adapter
+// is found in the source tree or where it was installed; $HALFULP_ADAPTER names another one.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -48,10 +48,12 @@ const std::map<std::string, std::string>& found_libraries() {
   return found;
 }
 
-/// One child for all casts of all libraries; started when needed, and again after a failure. Callers take turns.
+/// One child for all casts of all libraries; started when needed, and again after a failure. Callers take
+/// turns.
 class Adapter {
  public:
-  void cast(const std::string& what, std::size_t from_bytes, std::span<const std::byte> in, std::span<std::byte> out) {
+  void cast(const std::string& what, std::size_t from_bytes, std::span<const std::byte> in,
+            std::span<std::byte> out) {
     const std::lock_guard lock(mutex_);
     if (!child_) child_ = std::make_unique<Child>(std::vector<std::string>{interpreter(), adapter()});
     const std::string header = what + " " + std::to_string(in.size() / from_bytes) + "\n";
@@ -73,11 +75,13 @@ void claim(Implementation& library, const std::string& spec) {
   library.claims.push_back({spec, [name = library.name, spec]() -> Kernel {
                               static Adapter python;
                               const CastPlan plan = make_plan(parse_cast_spec(spec));
-                              const std::string what = name + " " + plan.from_name + " " + plan.to_name + " " +
-                                                       std::string(name_of(plan.policy.rounding)) + " " +
-                                                       std::string(name_of(plan.policy.overflow));
+                              const std::string what = name + " " + plan.from_name + " " + plan.to_name +
+                                                       " " + std::string(name_of(plan.policy.rounding)) +
+                                                       " " + std::string(name_of(plan.policy.overflow));
                               const auto from_bytes = static_cast<std::size_t>(plan.from->storage_bytes());
-                              return [what, from_bytes](auto in, auto out) { python.cast(what, from_bytes, in, out); };
+                              return [what, from_bytes](auto in, auto out) {
+                                python.cast(what, from_bytes, in, out);
+                              };
                             }});
 }
 
@@ -86,8 +90,11 @@ Implementation library_named(const std::string& name, const std::string& about) 
   library.name = name;
   library.about = about;
   const auto found = found_libraries().find(name);
-  if (found != found_libraries().end()) library.version = found->second;
-  else library.missing = interpreter() + " cannot import " + name + " (HALFULP_PYTHON names another interpreter)";
+  if (found != found_libraries().end())
+    library.version = found->second;
+  else
+    library.missing =
+        interpreter() + " cannot import " + name + " (HALFULP_PYTHON names another interpreter)";
   return library;
 }
 
@@ -95,14 +102,15 @@ Implementation library_named(const std::string& name, const std::string& about) 
 
 Implementation ml_dtypes() {
   Implementation library = library_named("ml_dtypes", "ml_dtypes through NumPy's astype");
-  for (const char* to : {"e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz", "e4m3b11fnuz", "e4m3_ieee", "e3m4_ieee", "e3m2", "e2m3",
-                         "e2m1", "e8m0", "bf16"}) {
+  for (const char* to : {"e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz", "e4m3b11fnuz", "e4m3_ieee", "e3m4_ieee",
+                         "e3m2", "e2m3", "e2m1", "e8m0", "bf16"}) {
     for (const char* from : {"f32", "f64", "f16", "bf16"}) {
-      if (std::string_view(from) != to) claim(library, std::string("cast:") + from + ":" + to + "@ml_dtypes");
+      if (std::string_view(from) != to)
+        claim(library, std::string("cast:") + from + ":" + to + "@ml_dtypes");
     }
   }
-  for (const char* from : {"e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz", "e4m3b11fnuz", "e4m3_ieee", "e3m4_ieee", "e3m2", "e2m3",
-                           "e2m1", "e8m0", "bf16"}) {
+  for (const char* from : {"e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz", "e4m3b11fnuz", "e4m3_ieee", "e3m4_ieee",
+                           "e3m2", "e2m3", "e2m1", "e8m0", "bf16"}) {
     claim(library, std::string("cast:") + from + ":f32@ml_dtypes");
   }
   return library;
@@ -110,19 +118,21 @@ Implementation ml_dtypes() {
 
 Implementation gfloat() {
   Implementation library = library_named("gfloat", "gfloat round_ndarray and encode_ndarray on float64");
-  const char* const kRoundings[] = {"", ",rounding=ties_to_away", ",rounding=toward_zero", ",rounding=toward_positive",
-                                    ",rounding=toward_negative"};
+  const char* const kRoundings[] = {"", ",rounding=ties_to_away", ",rounding=toward_zero",
+                                    ",rounding=toward_positive", ",rounding=toward_negative"};
   for (const char* from : {"f32", "f64", "f16", "bf16"}) {
     for (const char* rounding : kRoundings) {
-      for (const char* to : {"e4m3", "e5m2", "f16", "bf16", "binary8p1se", "binary8p3se", "binary8p4se", "binary8p3sf",
-                             "binary8p4uf", "binary6p3se"}) {
+      for (const char* to : {"e4m3", "e5m2", "f16", "bf16", "binary8p1se", "binary8p3se", "binary8p4se",
+                             "binary8p3sf", "binary8p4uf", "binary6p3se"}) {
         if (std::string_view(from) == to) continue;
         claim(library, std::string("cast:") + from + ":" + to + "@gfloat" + rounding);
-        claim(library, std::string("cast:") + from + ":" + to + "@gfloat" + rounding + ",overflow=saturate");
+        claim(library,
+              std::string("cast:") + from + ":" + to + "@gfloat" + rounding + ",overflow=saturate");
       }
       // Without saturation these formats raise an exception on overflow.
       for (const char* to : {"e3m2", "e2m3", "e2m1"}) {
-        claim(library, std::string("cast:") + from + ":" + to + "@gfloat" + rounding + ",overflow=saturate,inf-none=max");
+        claim(library, std::string("cast:") + from + ":" + to + "@gfloat" + rounding +
+                           ",overflow=saturate,inf-none=max");
       }
     }
   }

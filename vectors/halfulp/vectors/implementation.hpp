@@ -1,4 +1,5 @@
-// Implementation: a cast under test - its name, the SPECs it claims to follow, and functions from words to words.
+// Implementation: a cast under test - its name, the SPECs it claims to follow, and functions from words to
+// words.
 //
 // Decides: what `--impl NAME` means. Each library is a table of claims in a file of its own (impl_*.cpp).
 #pragma once
@@ -17,8 +18,8 @@
 
 namespace halfulp::vectors {
 
-/// Casts container words of the source format to container words of the target, one after another, in host byte order
-/// and storage_bytes() each. May be called from several threads. Throws KernelFailure.
+/// Casts container words of the source format to container words of the target, one after another, in host
+/// byte order and storage_bytes() each. May be called from several threads. Throws KernelFailure.
 using Kernel = std::function<void(std::span<const std::byte> in, std::span<std::byte> out)>;
 
 /// The implementation crashed, hung or gave a short answer: a finding, not an error of the user.
@@ -57,8 +58,8 @@ struct Chosen {
   Kernel kernel;
 };
 
-/// Resolves a SPEC for an implementation. Where the SPEC names no dialect, the implementation's own dialect fills the
-/// fields that it does not name. Throws InputError when the implementation has no such cast.
+/// Resolves a SPEC for an implementation. Where the SPEC names no dialect, the implementation's own dialect
+/// fills the fields that it does not name. Throws InputError when the implementation has no such cast.
 Chosen choose(const Implementation& implementation, const CastRequest& request);
 
 // The tables of the libraries, each in its file; `missing` says why one cannot be used.
@@ -98,12 +99,13 @@ decltype(auto) with_word_type(int bytes, Visit visit) {
 
 /// The same for any two formats.
 template <class F>
-void map_storage(const FormatSpec& from, const FormatSpec& to, std::span<const std::byte> in, std::span<std::byte> out,
-                 F f) {
+void map_storage(const FormatSpec& from, const FormatSpec& to, std::span<const std::byte> in,
+                 std::span<std::byte> out, F f) {
   with_word_type(from.storage_bytes(), [&](auto source) {
     with_word_type(to.storage_bytes(), [&](auto target) {
       using Target = decltype(target);
-      map_words<decltype(source), Target>(in, out, [&](auto word) { return static_cast<Target>(f(std::uint64_t{word})); });
+      map_words<decltype(source), Target>(
+          in, out, [&](auto word) { return static_cast<Target>(f(std::uint64_t{word})); });
     });
   });
 }

@@ -15,15 +15,15 @@ struct Entry {
   Implementation (*make)();
 };
 constexpr auto kEntries = std::to_array<Entry>({{"halfulp", scalar_engine},
-                                               {"halfulp-batch", batch_engine},
-                                               {"cpu-f16c", cpu_f16c},
-                                               {"cpu-avx512-bf16", cpu_avx512_bf16},
-                                               {"cpu-arm-fcvt", cpu_arm_fcvt},
-                                               {"cuda-headers", cuda_headers},
-                                               {"apfloat", apfloat},
-                                               {"ml_dtypes", ml_dtypes},
-                                               {"gfloat", gfloat},
-                                               {"numpy", numpy}});
+                                                {"halfulp-batch", batch_engine},
+                                                {"cpu-f16c", cpu_f16c},
+                                                {"cpu-avx512-bf16", cpu_avx512_bf16},
+                                                {"cpu-arm-fcvt", cpu_arm_fcvt},
+                                                {"cuda-headers", cuda_headers},
+                                                {"apfloat", apfloat},
+                                                {"ml_dtypes", ml_dtypes},
+                                                {"gfloat", gfloat},
+                                                {"numpy", numpy}});
 
 const Implementation& made(std::size_t entry) {
   static std::array<std::unique_ptr<Implementation>, kEntries.size()> cache;
@@ -58,10 +58,13 @@ const Implementation& require_implementation(std::string_view name) {
 
 namespace {
 
-/// How well a claim serves a plan: same dialect, then same rounding, then same overflow rule, then everything else.
+/// How well a claim serves a plan: same dialect, then same rounding, then same overflow rule, then
+/// everything else.
 int fitness(const CastPlan& plan, const CastPlan& claimed) {
-  return (plan.dialect == claimed.dialect ? 8 : 0) + (plan.policy.rounding == claimed.policy.rounding ? 4 : 0) +
-         (plan.policy.overflow == claimed.policy.overflow ? 2 : 0) + (plan.policy == claimed.policy ? 1 : 0);
+  return (plan.dialect == claimed.dialect ? 8 : 0) +
+         (plan.policy.rounding == claimed.policy.rounding ? 4 : 0) +
+         (plan.policy.overflow == claimed.policy.overflow ? 2 : 0) +
+         (plan.policy == claimed.policy ? 1 : 0);
 }
 
 }  // namespace
@@ -72,7 +75,8 @@ Chosen choose(const Implementation& implementation, const CastRequest& request) 
     Kernel kernel = implementation.open_plan(plan);
     return {std::move(plan), std::move(kernel)};
   }
-  const std::string from = request.from == "exact" ? "exact" : std::string(require_format(request.from).name);
+  const std::string from =
+      request.from == "exact" ? "exact" : std::string(require_format(request.from).name);
   const std::string to(require_format(request.to).name);
   const Claim* best = nullptr;
   CastPlan best_plan;

@@ -6,9 +6,9 @@
 namespace halfulp::vectors {
 namespace {
 
-constexpr int kEveryWordBits = 8;        ///< sources this narrow are always run in full
-constexpr int kRandomPerBinade = 16;     ///< stratified
-constexpr std::size_t kFewRuns = 8192;   ///< tables up to this size get many distances per threshold
+constexpr int kEveryWordBits = 8;       ///< sources this narrow are always run in full
+constexpr int kRandomPerBinade = 16;    ///< stratified
+constexpr std::size_t kFewRuns = 8192;  ///< tables up to this size get many distances per threshold
 
 /// Collects source bits; neighbours outside the format fall away.
 class Words {
@@ -40,7 +40,8 @@ void for_each_binade(const FormatSpec& from, Visit visit) {
   for (std::uint64_t field = 0; field < count; ++field) visit(field << from.fraction_bits);
 }
 
-/// Binade edges with their neighbours (zeros, infinities, powers of two, smallest and largest of everything), and NaNs.
+/// Binade edges with their neighbours (zeros, infinities, powers of two, smallest and largest of
+/// everything), and NaNs.
 void add_specials(const FormatSpec& from, Words& words) {
   for_each_binade(from, [&](std::uint64_t first) { words.around(first, 1); });
   const std::uint64_t fraction = low_mask(from.fraction_bits);
@@ -55,7 +56,8 @@ void add_specials(const FormatSpec& from, Words& words) {
   }
 }
 
-/// The top three fraction bits of every binade, with what follows all zeros and all ones: points inside long runs.
+/// The top three fraction bits of every binade, with what follows all zeros and all ones: points inside
+/// long runs.
 void add_lattice(const FormatSpec& from, Words& words) {
   const int rest = std::max(0, from.fraction_bits - 3);
   for_each_binade(from, [&](std::uint64_t first) {
@@ -66,12 +68,15 @@ void add_lattice(const FormatSpec& from, Words& words) {
   });
 }
 
-/// A target without a table: values and midpoints of target numbers at and near every binade edge, and of random ones.
+/// A target without a table: values and midpoints of target numbers at and near every binade edge, and of
+/// random ones.
 void add_target_sample(const CastPlan& plan, std::uint64_t seed, Words& words) {
   const FormatSpec& to = plan.to;
   const FormatSpec& from = *plan.from;
-  constexpr CastPolicy truncate = {.rounding = Rounding::toward_zero, .overflow = Overflow::overflow,
-                                   .negative = Negative::abs, .zero = ZeroInto::min};
+  constexpr CastPolicy truncate = {.rounding = Rounding::toward_zero,
+                                   .overflow = Overflow::overflow,
+                                   .negative = Negative::abs,
+                                   .zero = ZeroInto::min};
   const auto place = [&](Unpacked x) {
     words.around(cast(x, from, truncate).code >> from.storage_shift, 1);
     if (x.significand == 0) return;
@@ -82,8 +87,9 @@ void add_target_sample(const CastPlan& plan, std::uint64_t seed, Words& words) {
   std::uint64_t counter = 0;
   for_each_binade(to, [&](std::uint64_t first) {
     const std::uint64_t fraction = low_mask(to.fraction_bits);
-    for (const std::uint64_t f : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{2}, fraction / 2, fraction - 1, fraction,
-                                  counter_random(seed, counter) & fraction, counter_random(~seed, counter) & fraction}) {
+    for (const std::uint64_t f :
+         {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{2}, fraction / 2, fraction - 1, fraction,
+          counter_random(seed, counter) & fraction, counter_random(~seed, counter) & fraction}) {
       const Unpacked x = unpack(to, (first + f) << to.storage_shift);
       if (x.number_class != NumberClass::nan && x.number_class != NumberClass::infinity) place(x);
     }
@@ -115,7 +121,7 @@ void add_strata(const Expected& expected, std::uint64_t seed, Words& words) {
 
 }  // namespace
 
-std::vector<std::uint64_t> level_words(const Expected& expected, Level level, std::uint64_t seed) {
+LevelWords level_words(const Expected& expected, Level level, std::uint64_t seed) {
   const FormatSpec& from = *expected.plan().from;
   Words words(from);
   const bool floating = from.encoding == Encoding::floating;
@@ -125,21 +131,23 @@ std::vector<std::uint64_t> level_words(const Expected& expected, Level level, st
     add_specials(from, words);
     if (level != Level::specials) {
       add_lattice(from, words);
-      if (expected.tabulated()) add_thresholds(expected, words);
-      else add_target_sample(expected.plan(), seed, words);
+      if (expected.tabulated())
+        add_thresholds(expected, words);
+      else
+        add_target_sample(expected.plan(), seed, words);
     }
     if (level == Level::stratified) add_strata(expected, seed, words);
   }
   std::vector<std::uint64_t> list = words.take();
   // Both lists are sorted, so refused runs are skipped in one walk.
   auto run = expected.runs().begin();
-  std::erase_if(list, [&](std::uint64_t bits) {
+  const std::uint64_t refused = std::erase_if(list, [&](std::uint64_t bits) {
     if (!expected.tabulated()) return expected.plan()(bits << from.storage_shift).refusal != Refusal::none;
     while (run->last < bits) ++run;
     return run->result.refusal != Refusal::none;
   });
   for (std::uint64_t& bits : list) bits <<= from.storage_shift;
-  return list;
+  return {std::move(list), refused};
 }
 
 Completeness completeness(const Expected& expected, Level level, std::uint64_t words) {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <array>
-#include <string>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -14,12 +14,18 @@ namespace halfulp::vectors {
 
 enum class Level : std::uint8_t { specials, thresholds, stratified, exhaustive };
 
-/// What a level proves: every source word; every kernel that is monotone between the thresholds; nothing beyond its rows.
+/// What a level proves: every source word; every kernel that is monotone between the thresholds; nothing
+/// beyond its rows.
 enum class Completeness : std::uint8_t { exhaustive, complete_for_monotone, sampled };
 
-/// The words of a level below exhaustive, in ascending order, without repetition. Words that the policy refuses are left
-/// out. `seed` draws the random words of `stratified` and of targets without a table.
-std::vector<std::uint64_t> level_words(const Expected& expected, Level level, std::uint64_t seed);
+struct LevelWords {
+  std::vector<std::uint64_t> words;  ///< container words in ascending order, without repetition
+  std::uint64_t refused = 0;         ///< words of the level that the policy refuses: left out
+};
+
+/// The words of a level below exhaustive. `seed` draws the random words of `stratified` and of targets
+/// without a table.
+LevelWords level_words(const Expected& expected, Level level, std::uint64_t seed);
 
 /// What a run over `words` words of a level proves.
 Completeness completeness(const Expected& expected, Level level, std::uint64_t words);
@@ -30,9 +36,9 @@ namespace halfulp {
 template <>
 inline constexpr auto kNames<vectors::Level> =
     std::to_array<Name<vectors::Level>>({{vectors::Level::specials, "specials"},
-                                        {vectors::Level::thresholds, "thresholds"},
-                                        {vectors::Level::stratified, "stratified"},
-                                        {vectors::Level::exhaustive, "exhaustive"}});
+                                         {vectors::Level::thresholds, "thresholds"},
+                                         {vectors::Level::stratified, "stratified"},
+                                         {vectors::Level::exhaustive, "exhaustive"}});
 template <>
 inline constexpr auto kNames<vectors::Completeness> = std::to_array<Name<vectors::Completeness>>(
     {{vectors::Completeness::exhaustive, "exhaustive"},

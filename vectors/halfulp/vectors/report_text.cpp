@@ -33,13 +33,14 @@ std::string headline(const Verdict& verdict) {
 void add_diagnosis(std::string& text, const Verdict& verdict) {
   const Diagnosis& diagnosis = verdict.diagnosis;
   if (diagnosis.cases == 0) return;
-  text += "\nwhat would explain it (" + grouped(diagnosis.cases) + " answers scored; " + grouped(diagnosis.by_spec) +
-          " follow the SPEC)\n";
+  text += "\nwhat would explain it (" + grouped(diagnosis.cases) + " answers scored; " +
+          grouped(diagnosis.by_spec) + " follow the SPEC)\n";
   if (diagnosis.fits.empty()) text += "  no behaviour that is known here explains more of them\n";
   for (const Fit& fit : diagnosis.fits) {
     const bool all = fit.matched == diagnosis.cases;
     const std::uint64_t permille = fit.matched * 1000 / diagnosis.cases;
-    const std::string share = all ? "all" : std::to_string(permille / 10) + "." + std::to_string(permille % 10) + " %";
+    const std::string share =
+        all ? "all" : std::to_string(permille / 10) + "." + std::to_string(permille % 10) + " %";
     text += "  " + right(share, 7) + "  " + fit.behaviour;
     if (!all && fit.unexplained) {
       text += "  (not " + word_text(*verdict.plan.from, fit.unexplained->word) + ": " +
@@ -55,9 +56,11 @@ void add_groups(std::string& text, const Verdict& verdict) {
     const Group& group = verdict.tally.groups[i];
     if (group.count == 0) continue;
     text += "  " + padded(std::string(kFindingNames[i]), 10) + right(grouped(group.count), 13);
-    for (const std::uint64_t count : {group.off_by_none, group.off_by_one, group.off_by_more}) text += right(grouped(count), 11);
-    text += "  " + word_text(*verdict.plan.from, group.first.word) + " -> " + word_text(verdict.plan.to, group.first.got) +
-            ", not " + word_text(verdict.plan.to, group.first.want) + "\n";
+    for (const std::uint64_t count : {group.off_by_none, group.off_by_one, group.off_by_more})
+      text += right(grouped(count), 11);
+    text += "  " + word_text(*verdict.plan.from, group.first.word) + " -> " +
+            word_text(verdict.plan.to, group.first.got) + ", not " +
+            word_text(verdict.plan.to, group.first.want) + "\n";
   }
 }
 
@@ -68,16 +71,21 @@ std::string verdict_text(const Verdict& verdict, bool color) {
   const std::string word = headline(verdict);
   const char* paint = verdict.passed() ? "\033[1;32m" : "\033[1;31m";
   std::string text = (color ? paint + word + "\033[0m" : word) + "  " + spec_text(verdict.plan) + "\n";
-  add_line(text, "under test", verdict.implementation + (verdict.version.empty() ? "" : " (" + verdict.version + ")"));
-  add_line(text, "level", std::string(name_of(verdict.level)) + ", " + std::string(name_of(verdict.completeness)));
-  add_line(text, "checked", grouped(tally.checked) + " inputs: " + grouped(tally.checked - tally.mismatched) + " match, " +
-                                grouped(tally.mismatched) + " differ");
-  if (tally.refused > 0) add_line(text, "left out", grouped(tally.refused) + " inputs that the policy refuses");
+  add_line(text, "under test",
+           verdict.implementation + (verdict.version.empty() ? "" : " (" + verdict.version + ")"));
+  add_line(text, "level",
+           std::string(name_of(verdict.level)) + ", " + std::string(name_of(verdict.completeness)));
+  add_line(text, "checked",
+           grouped(tally.checked) + " inputs: " + grouped(tally.checked - tally.mismatched) + " match, " +
+               grouped(tally.mismatched) + " differ");
+  if (tally.refused > 0)
+    add_line(text, "left out", grouped(tally.refused) + " inputs that the policy refuses");
   if (!verdict.failure.empty()) add_line(text, "failure", verdict.failure);
   if (tally.mismatched == 0) return text;
 
   const Finding& first = tally.first();
-  text += "\nfirst difference: " + spec_text(verdict.plan) + " #" + word_text(*verdict.plan.from, first.word) + "\n";
+  text += "\nfirst difference: " + spec_text(verdict.plan) + " #" +
+          word_text(*verdict.plan.from, first.word) + "\n";
   for (const CardLine& line : card(verdict.plan, first)) add_line(text, line.label, line.text);
   add_diagnosis(text, verdict);
   add_groups(text, verdict);

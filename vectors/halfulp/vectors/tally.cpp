@@ -9,8 +9,12 @@ namespace {
 constexpr std::size_t kSampleSize = 4096;
 
 /// The sample keeps the words with the smallest hashes, whatever the order of arrival.
-std::uint64_t sample_key(const Finding& finding) { return counter_random(0x68616c66756c70, finding.word); }
-bool sampled_before(const Finding& a, const Finding& b) { return sample_key(a) < sample_key(b); }
+std::uint64_t sample_key(const Finding& finding) {
+  return counter_random(0x68616c66756c70, finding.word);
+}
+bool sampled_before(const Finding& a, const Finding& b) {
+  return sample_key(a) < sample_key(b);
+}
 
 void shrink(std::vector<Finding>& sample) {
   if (sample.size() <= kSampleSize) return;
@@ -26,14 +30,16 @@ std::uint64_t codes_off(const Expected& expected, std::uint64_t a, std::uint64_t
   const auto position = [&](std::uint64_t code) {
     const std::uint64_t bits = code >> to.storage_shift;
     const auto magnitude = static_cast<std::int64_t>(bits & to.magnitude_mask());
-    if (to.encoding == Encoding::twos_complement) return (bits & to.sign_mask()) ? magnitude - static_cast<std::int64_t>(to.sign_mask()) : magnitude;
+    if (to.encoding == Encoding::twos_complement)
+      return (bits & to.sign_mask()) ? magnitude - static_cast<std::int64_t>(to.sign_mask()) : magnitude;
     return (bits & to.sign_mask()) ? -magnitude : magnitude;
   };
   if (expected.is_target_nan(a) && expected.is_target_nan(b)) return 0;
   const std::int64_t difference = position(a) - position(b);
   const auto steps = static_cast<std::uint64_t>(difference < 0 ? -difference : difference);
   // Bits above the code are a wrong code all the same.
-  return steps == 0 && (a ^ b) >> to.storage_bits() != 0 ? ~std::uint64_t{0} : steps;
+  const bool same_code = to.storage_bits() >= 64 || (a ^ b) >> to.storage_bits() == 0;
+  return steps == 0 && !same_code ? ~std::uint64_t{0} : steps;
 }
 
 FindingClass classify(const Expected& expected, const Finding& finding) {
@@ -49,8 +55,11 @@ FindingClass classify(const Expected& expected, const Finding& finding) {
   if (flags & kTie) return FindingClass::tie;
   const bool floating = plan.to.encoding == Encoding::floating;
   const std::uint64_t fraction = (finding.want >> plan.to.storage_shift) & low_mask(plan.to.fraction_bits);
-  if (floating && (flags & kInexact) && fraction == 0 && want.number_class == NumberClass::normal) return FindingClass::carry;
-  const auto tiny = [](const Unpacked& v) { return v.number_class == NumberClass::subnormal || v.number_class == NumberClass::zero; };
+  if (floating && (flags & kInexact) && fraction == 0 && want.number_class == NumberClass::normal)
+    return FindingClass::carry;
+  const auto tiny = [](const Unpacked& v) {
+    return v.number_class == NumberClass::subnormal || v.number_class == NumberClass::zero;
+  };
   if (tiny(want) || x.number_class == NumberClass::subnormal) return FindingClass::subnormal;
   return FindingClass::other;
 }

@@ -1,4 +1,5 @@
-// Tally: what was seen. Totals are exact; examples and the sample do not depend on threads or on the order of blocks.
+// Tally: what was seen. Totals are exact; examples and the sample do not depend on threads or on the order
+// of blocks.
 #pragma once
 
 #include <array>

@@ -10,7 +10,8 @@
 namespace halfulp::vectors {
 namespace {
 
-constexpr std::uint64_t kBlock = 1u << 15;  ///< words: 128 KiB of f32 and the answers stay in the second-level cache
+constexpr std::uint64_t kBlock =
+    1u << 15;  ///< words: 128 KiB of f32 and the answers stay in the second-level cache
 
 std::uint64_t load(const std::byte* at, int bytes) {
   return with_word_type(bytes, [at](auto word) {
@@ -35,7 +36,8 @@ class Block {
   void sweep(std::uint64_t first, std::uint64_t last, Tally& tally) {
     const auto& runs = expected_.runs();
     auto run = std::upper_bound(runs.begin(), runs.end(), first,
-                                [](std::uint64_t bits, const Run& r) { return bits < r.first; }) - 1;
+                                [](std::uint64_t bits, const Run& r) { return bits < r.first; }) -
+               1;
     count_ = 0;
     stretches_.clear();
     for (; run != runs.end() && run->first <= last; ++run) {
@@ -85,9 +87,12 @@ class Block {
   void fill(std::uint64_t begin, std::uint64_t end) {
     with_word_type(from_.storage_bytes(), [&](auto type) {
       using Word = decltype(type);
+      // Locals of the word's own size, so that the loop is vectorised.
       auto* at = reinterpret_cast<Word*>(in_.data()) + count_;
-      const auto size = static_cast<std::size_t>(end - begin);
-      for (std::size_t i = 0; i < size; ++i) at[i] = static_cast<Word>((begin + i) << from_.storage_shift);
+      const int shift = from_.storage_shift;
+      const auto size = static_cast<std::uint32_t>(end - begin);
+      Word word = static_cast<Word>(begin);
+      for (std::uint32_t i = 0; i < size; ++i, ++word) at[i] = static_cast<Word>(word << shift);
     });
     count_ += static_cast<std::size_t>(end - begin);
   }
@@ -109,7 +114,8 @@ class Block {
     for (std::size_t i = begin; i < end; ++i) {
       const std::uint64_t got = load(out_.data() + i * to_bytes_, static_cast<int>(to_bytes_));
       if (got == run.result.code || expected_.accepts(run, got)) continue;
-      tally.add_mismatch(expected_, run, load(in_.data() + i * from_bytes_, static_cast<int>(from_bytes_)), got);
+      tally.add_mismatch(expected_, run, load(in_.data() + i * from_bytes_, static_cast<int>(from_bytes_)),
+                         got);
     }
   }
 
@@ -124,7 +130,8 @@ class Block {
   std::vector<Stretch> stretches_;
 };
 
-/// Runs work(block index, Block, Tally) for every index below `blocks` on several threads; returns the merged tally.
+/// Runs work(block index, Block, Tally) for every index below `blocks` on several threads; returns the
+/// merged tally.
 template <class Work>
 Tally run_blocks(std::uint64_t blocks, int threads, const Expected& expected, const Kernel& kernel,
                  const std::function<void(std::uint64_t)>& block_done, std::string& failure, Work work) {
@@ -155,7 +162,8 @@ Tally run_blocks(std::uint64_t blocks, int threads, const Expected& expected, co
     const std::lock_guard lock(mutex);
     total.merge(tally);
   };
-  const int wanted = threads > 0 ? threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  const int wanted =
+      threads > 0 ? threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   const auto count = static_cast<int>(std::min<std::uint64_t>(blocks, static_cast<std::uint64_t>(wanted)));
   std::vector<std::jthread> team;
   for (int i = 1; i < count; ++i) team.emplace_back(worker);
@@ -167,7 +175,8 @@ Tally run_blocks(std::uint64_t blocks, int threads, const Expected& expected, co
 
 void require_exhaustible(const Expected& expected) {
   if (expected.plan().from->width > 32) {
-    throw InputError("level exhaustive", expected.plan().from_name + " has too many codes", "use --level stratified");
+    throw InputError("level exhaustive", expected.plan().from_name + " has too many codes",
+                     "use --level stratified");
   }
   if (!expected.tabulated()) {
     throw InputError("level exhaustive", expected.plan().to_name + " has too many steps to tabulate",
@@ -177,12 +186,14 @@ void require_exhaustible(const Expected& expected) {
 
 }  // namespace
 
-Tally judge(const Expected& expected, const Kernel& kernel, const VerifyOptions& options, Completeness& proved,
-            std::string& failure) {
+Tally judge(const Expected& expected, const Kernel& kernel, const VerifyOptions& options,
+            Completeness& proved, std::string& failure) {
   std::function<void(std::uint64_t)> block_done;
   const auto report = [&](std::uint64_t total) {
     if (options.progress) {
-      block_done = [&options, total](std::uint64_t index) { options.progress(std::min(total, (index + 1) * kBlock), total); };
+      block_done = [&options, total](std::uint64_t index) {
+        options.progress(std::min(total, (index + 1) * kBlock), total);
+      };
     }
   };
   if (options.level == Level::exhaustive) {
@@ -195,18 +206,22 @@ Tally judge(const Expected& expected, const Kernel& kernel, const VerifyOptions&
                         block.sweep(index * kBlock, std::min(total, (index + 1) * kBlock) - 1, tally);
                       });
   }
-  const std::vector<std::uint64_t> words = level_words(expected, options.level, options.seed);
+  const auto [words, refused] = level_words(expected, options.level, options.seed);
   report(words.size());
   proved = completeness(expected, options.level, words.size());
   const std::span<const std::uint64_t> all(words);
-  return run_blocks((words.size() + kBlock - 1) / kBlock, options.threads, expected, kernel, block_done, failure,
-                    [&](std::uint64_t index, Block& block, Tally& tally) {
-                      const std::size_t begin = index * kBlock;
-                      block.list(all.subspan(begin, std::min<std::size_t>(kBlock, all.size() - begin)), tally);
-                    });
+  Tally tally =
+      run_blocks((words.size() + kBlock - 1) / kBlock, options.threads, expected, kernel, block_done,
+                 failure, [&](std::uint64_t index, Block& block, Tally& part) {
+                   const std::size_t begin = index * kBlock;
+                   block.list(all.subspan(begin, std::min<std::size_t>(kBlock, all.size() - begin)), part);
+                 });
+  tally.refused = refused;
+  return tally;
 }
 
-Verdict verify(const Implementation& implementation, const CastRequest& request, const VerifyOptions& options) {
+Verdict verify(const Implementation& implementation, const CastRequest& request,
+               const VerifyOptions& options) {
   Chosen chosen = choose(implementation, request);
   Verdict verdict;
   verdict.plan = chosen.plan;
@@ -218,7 +233,8 @@ Verdict verify(const Implementation& implementation, const CastRequest& request,
   verdict.tally = judge(expected, chosen.kernel, options, verdict.completeness, verdict.failure);
   verdict.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (!verdict.failure.empty()) verdict.completeness = Completeness::sampled;
-  if (verdict.tally.mismatched > 0) verdict.diagnosis = diagnose(expected, chosen.kernel, verdict.tally, options.seed);
+  if (verdict.tally.mismatched > 0)
+    verdict.diagnosis = diagnose(expected, chosen.kernel, verdict.tally, options.seed);
   return verdict;
 }
 

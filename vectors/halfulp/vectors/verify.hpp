@@ -35,11 +35,13 @@ struct Verdict {
   bool passed() const { return failure.empty() && tally.checked > 0 && tally.mismatched == 0; }
 };
 
-/// Judges one kernel. Throws InputError where the level does not apply, Disagreement where the judge is at fault.
-Verdict verify(const Implementation& implementation, const CastRequest& request, const VerifyOptions& options);
+/// Judges one kernel. Throws InputError where the level does not apply, Disagreement where the judge is at
+/// fault.
+Verdict verify(const Implementation& implementation, const CastRequest& request,
+               const VerifyOptions& options);
 
 /// The same in parts, for tests: judge all words of the level.
-Tally judge(const Expected& expected, const Kernel& kernel, const VerifyOptions& options, Completeness& proved,
-            std::string& failure);
+Tally judge(const Expected& expected, const Kernel& kernel, const VerifyOptions& options,
+            Completeness& proved, std::string& failure);
 
 }  // namespace halfulp::vectors
