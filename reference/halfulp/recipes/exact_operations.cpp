@@ -1,6 +1,8 @@
 // Operations on exact values with IEEE 754-2019 rules for Inf, NaN and signed zeros.
 #include "halfulp/recipes/exact_operations.hpp"
 
+#include <algorithm>
+
 #include "halfulp/error.hpp"
 #include "halfulp/formats.hpp"
 #include "halfulp/oracle/nearest.hpp"
@@ -118,6 +120,36 @@ Value cast_exact(const Step& step, const Value& v, std::uint64_t* code) {
   return oracle::value_of(step.target, result.code);
 }
 
+/// As the engine's: the neighbour step.ulps floats away where it is within one ulp of `exact`.
+Value admissible(const Step& step, const Value& nearest, const Value& exact) {
+  const FormatSpec& f32 = format_of(Precision::f32);
+  if (step.ulps == 0 || step.precision != Precision::f32 || nearest.cls != ValueClass::finite) return nearest;
+  const bool outward = (step.ulps > 0) != nearest.negative;
+  const std::uint64_t code = oracle::nearest(nearest, f32, kIeee).code;
+  const Value candidate = oracle::value_of(f32, outward ? code + 1 : code - 1);
+  if (!candidate.is_finite()) return nearest;
+  const Exact ulp = Exact::pow2(std::max(exact.magnitude.floor_log2(), -126) - 23);
+  return (candidate.number() - exact.number()).abs() > ulp ? nearest : candidate;
+}
+
+Value flushed(const Value& v, const Step& step) {
+  const bool tiny = v.cls == ValueClass::finite && v.magnitude < Exact::pow2(-126);
+  return tiny && step.precision == Precision::f32 ? oracle::zero_value(v.negative) : v;
+}
+
+Value reciprocal_approx(const Step& step, const Value& operand) {
+  const Value v = flushed(operand, step);
+  const Value nearest = divide(oracle::value_from(Exact(1)), v, step.precision);
+  if (v.cls != ValueClass::finite) return nearest;
+  return flushed(admissible(step, nearest, oracle::value_from(Exact(1) / v.number())), step);
+}
+
+/// log2 and exp2: nearness is judged on the result in binary64.
+Value transcendental(const Step& step, const Value& v, Value (*function)(const Value&, const FormatSpec&)) {
+  const Value nearest = function(v, format_of(step.precision));
+  return step.ulps == 0 ? nearest : admissible(step, nearest, function(v, format_of(Precision::f64)));
+}
+
 }  // namespace
 
 bool less(const Value& a, const Value& b) {
@@ -146,9 +178,9 @@ Value apply_exact(const Step& step, std::span<const Value> o, std::uint64_t* cod
     case Op::minimum: return minimum(o[0], o[1]);
     case Op::maximum: return negated(minimum(negated(o[0]), negated(o[1])));
     case Op::fma: return add(multiply(o[0], o[1]), o[2], step.precision);
-    case Op::reciprocal_approx: return divide(oracle::value_from(Exact(1)), o[0], step.precision);
-    case Op::log2: return oracle::log2_rounded(o[0], format_of(step.precision));
-    case Op::exp2: return oracle::exp2_rounded(o[0], format_of(step.precision));
+    case Op::reciprocal_approx: return reciprocal_approx(step, o[0]);
+    case Op::log2: return transcendental(step, o[0], oracle::log2_rounded);
+    case Op::exp2: return transcendental(step, o[0], oracle::exp2_rounded);
     case Op::ceiling:
     case Op::floor:
     case Op::truncate:
@@ -168,7 +200,8 @@ Value apply_exact(const Step& step, std::span<const Value> o, std::uint64_t* cod
     case Op::cast: return cast_exact(step, o[0], code);
     case Op::sum:
     case Op::largest:
-    case Op::hadamard: break;
+    case Op::hadamard:
+    case Op::flip_signs: break;
   }
   return quiet();
 }
@@ -184,6 +217,14 @@ std::vector<Value> collective_exact(const Step& step, std::span<const Value> ele
         values[i] = add(p, q, step.precision);
         values[i + stride] = add(p, negated(q), step.precision);
       }
+    }
+    return values;
+  }
+  if (step.op == Op::flip_signs) {
+    std::vector<Value> values(elements.begin(), elements.end());
+    const std::uint64_t mask = oracle::parse_exact(step.literal)->to_uint64().value();
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if ((mask >> (i % 16) & 1) != 0) values[i] = negated(values[i]);
     }
     return values;
   }

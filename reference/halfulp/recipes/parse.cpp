@@ -5,6 +5,7 @@
 #include <array>
 #include <cctype>
 #include <map>
+#include <utility>
 
 #include "halfulp/error.hpp"
 #include "halfulp/formats.hpp"
@@ -67,6 +68,8 @@ class Parser {
                      "see reference/halfulp/recipes/parse.hpp for the text form");
   }
 
+  std::vector<Step>& current() { return in_transform_ ? recipe_.transform_steps : in_value_ ? recipe_.value_steps : recipe_.steps; }
+
   static std::string_view trimmed(std::string_view s) {
     while (!s.empty() && (s.front() == ' ' || s.front() == '\t')) s.remove_prefix(1);
     while (!s.empty() && (s.back() == ' ' || s.back() == '\t' || s.back() == '\r')) s.remove_suffix(1);
@@ -121,6 +124,8 @@ class Parser {
       if (!rest.empty()) recipe_.amax_start = rest;
     } else if (word == "input") {
       input(rest);
+    } else if (word == "transform") {
+      transform(rest);
     } else if (word == "tensor_scale") {
       store(rest, recipe_.tensor_scale, "T", Scope::tensor);
     } else if (word == "scale") {
@@ -137,7 +142,7 @@ class Parser {
     } else if (take_word(rest) == "=") {
       const int reg = whole_expression(rest);
       define(std::string(word), reg, scope_of_[reg]);
-      auto& steps = in_value_ ? recipe_.value_steps : recipe_.steps;
+      auto& steps = current();
       if (!steps.empty() && steps.back().result == reg) steps.back().name = word;
     } else {
       fail("not a statement");
@@ -164,6 +169,17 @@ class Parser {
     input.reg = recipe_.registers++;
     define(input.name, input.reg, scope);
     recipe_.inputs.push_back(input);
+  }
+
+  /// From here on x, and the extremes made from it, are those of the result.
+  void transform(std::string_view rest) {
+    if (recipe_.registers != static_cast<int>(recipe_.inputs.size())) fail("a transform stands before all steps");
+    in_transform_ = true;
+    recipe_.transform_reg = whole_expression(rest);
+    in_transform_ = false;
+    if (scope_of_[recipe_.transform_reg] != Scope::element) fail("a transform makes elements");
+    recipe_.given = std::exchange(recipe_.x, -1);
+    variables_.erase("x");
   }
 
   void granularity(std::string_view rest) {
@@ -232,7 +248,7 @@ class Parser {
     step.text = text_;
     step.result = recipe_.registers++;
     scope_of_[step.result] = step.scope;
-    (in_value_ ? recipe_.value_steps : recipe_.steps).push_back(step);
+    current().push_back(step);
     return step.result;
   }
 
@@ -242,7 +258,7 @@ class Parser {
     step.precision = precision_;
     for (const int operand : operands) step.scope = std::max(step.scope, scope_of_[operand]);
     step.operands = std::move(operands);
-    if (is_collective(op) && step.scope != Scope::element) fail("sum, largest and hadamard take elements");
+    if (is_collective(op) && step.scope != Scope::element) fail("sum, largest, hadamard and flip_signs take elements");
     if (op == Op::sum || op == Op::largest) step.scope = Scope::block;
     return emit(step);
   }
@@ -366,14 +382,14 @@ class Parser {
       const int clamped = emit(Op::maximum, {emit(Op::minimum, {y, m}), emit(Op::negate, {m})});
       return name == "clamp" ? clamped : emit(Op::select_nan, {y, y, clamped});
     }
-    if (name == "bits_add") {
+    if (name == "bits_add" || name == "flip_signs") {
       const int y = sum();
       expect(',');
       skip();
       const std::string amount = number();
       expect(')');
-      const int reg = emit(Op::bits_add, {y});
-      (in_value_ ? recipe_.value_steps : recipe_.steps).back().literal = amount;
+      const int reg = emit(name == "bits_add" ? Op::bits_add : Op::flip_signs, {y});
+      current().back().literal = amount;
       return reg;
     }
     for (const Function& function : kFunctions) {
@@ -395,7 +411,7 @@ class Parser {
   std::string text_;
   int line_number_ = 0;
   Precision precision_ = Precision::f32;
-  bool in_value_ = false;
+  bool in_value_ = false, in_transform_ = false;
   std::map<std::string, int> variables_;
   std::map<int, Scope> scope_of_;
 };

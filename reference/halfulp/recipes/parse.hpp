@@ -5,6 +5,7 @@
 //   amax drop | propagate [START]    whether a NaN reaches a and A; START is the value the maximum begins with
 //   input ub = inf                   a value of the caller's, with its default (none: it must be given)
 //   input smooth per column = 1      one value per column; also per block, per element (random words)
+//   transform hadamard(x) * 0.25     stands first: x, a, A … below are those of the result
 //   s = max(min(a, ub) / 448, 0x1.24924ap-18)
 //   tensor_scale f32 g               stored once, as T
 //   scale e8m0:toward_positive,zero=min s    stored per block, as S: the code's value
@@ -15,7 +16,8 @@
 //
 // Expressions: + - * / unary minus, parentheses, literals (decimal or hex-float), variables, and the functions
 // min max clamp fma abs rcp_approx log2 exp2 ceil floor trunc rne rha pow2_floor pow2_ceil bits_add
-// if_zero if_finite if_nan if_less to sum largest hadamard (the last three over the elements of a block). `clamp(y, m)` is max(min(y, m), -m) and drops NaN; `clamp_nan` keeps it;
+// if_zero if_finite if_nan if_less to sum largest hadamard flip_signs (the last four over the elements of a block).
+// `clamp(y, m)` is max(min(y, m), -m) and drops NaN; `clamp_nan` keeps it;
 // `to(FORMAT y)` rounds to a format. FORMAT may carry words of its policy after a colon, joined by commas; wide floating
 // formats overflow to Inf unless told otherwise, all others saturate.
 #pragma once

@@ -8,108 +8,13 @@
 
 #include "halfulp/cast.hpp"
 #include "halfulp/error.hpp"
-#include "halfulp/formats.hpp"
 #include "halfulp/plan.hpp"
+#include "halfulp/recipes/operations.hpp"
 
 namespace halfulp::recipes {
 namespace {
 
 constexpr FormatSpec kF64 = spec_of("f64");
-constexpr FormatSpec kF16 = spec_of("f16");
-constexpr FormatSpec kBf16 = spec_of("bf16");
-constexpr CastPolicy kIeee = {.overflow = Overflow::overflow};
-
-double decode(const FormatSpec& format, std::uint64_t code) {
-  return std::bit_cast<double>(cast(format, code, kF64, kIeee).code);
-}
-
-double rounded(double value, Precision precision) {
-  switch (precision) {
-    case Precision::f64: return value;
-    case Precision::f32: return static_cast<double>(static_cast<float>(value));
-    case Precision::f16: return decode(kF16, cast(kF64, std::bit_cast<std::uint64_t>(value), kF16, kIeee).code);
-    case Precision::bf16: return decode(kBf16, cast(kF64, std::bit_cast<std::uint64_t>(value), kBf16, kIeee).code);
-  }
-  return value;
-}
-
-double literal_value(const std::string& literal) {
-  const Literal parsed = parse_literal(literal);
-  if (parsed.error != LiteralError::none) throw InputError("literal " + literal, "not a number", "write a decimal or a hex-float");
-  return std::bit_cast<double>(cast(parsed.value, kF64, kIeee).code);
-}
-
-double pow2_floor(double value) {
-  if (value == 0 || !std::isfinite(value)) return value;
-  return std::copysign(std::ldexp(1.0, std::ilogb(value)), value);
-}
-
-double bits_add(double value, const std::string& amount) {
-  const std::uint32_t bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
-  return static_cast<double>(std::bit_cast<float>(bits + static_cast<std::uint32_t>(literal_value(amount))));
-}
-
-/// C's fmin and fmax; of two zeros the minimum is -0 and the maximum +0.
-double minimum(double p, double q) {
-  if (p == 0 && q == 0) return std::signbit(p) ? p : q;
-  return std::fmin(p, q);
-}
-double maximum(double p, double q) { return -minimum(-p, -q); }
-
-/// One operation on numbers; the result is rounded to the step's precision where the operation rounds.
-double apply(const Step& step, double p, double q, double r, double s) {
-  switch (step.op) {
-    case Op::constant: return rounded(literal_value(step.literal), step.precision);
-    case Op::copy: return p;
-    case Op::add: return rounded(p + q, step.precision);
-    case Op::subtract: return rounded(p - q, step.precision);
-    case Op::multiply: return rounded(p * q, step.precision);
-    case Op::divide: return rounded(p / q, step.precision);
-    case Op::negate: return -p;
-    case Op::absolute: return std::fabs(p);
-    case Op::minimum: return minimum(p, q);
-    case Op::maximum: return maximum(p, q);
-    case Op::fma:
-      if (step.precision == Precision::f32) {
-        return static_cast<double>(std::fma(static_cast<float>(p), static_cast<float>(q), static_cast<float>(r)));
-      }
-      return rounded(std::fma(p, q, r), step.precision);
-    case Op::reciprocal_approx: return rounded(1.0 / p, step.precision);
-    case Op::log2: return rounded(std::log2(p), step.precision);
-    case Op::exp2: return rounded(std::exp2(p), step.precision);
-    case Op::ceiling: return std::ceil(p);
-    case Op::floor: return std::floor(p);
-    case Op::truncate: return std::trunc(p);
-    case Op::round_even: return std::nearbyint(p);
-    case Op::round_away: return std::round(p);
-    case Op::pow2_floor: return pow2_floor(p);
-    case Op::pow2_ceil: return rounded(pow2_floor(p) == p ? p : 2 * pow2_floor(p), step.precision);
-    case Op::bits_add: return bits_add(p, step.literal);
-    case Op::select_zero: return p == 0 ? q : r;
-    case Op::select_finite: return std::isfinite(p) ? q : r;
-    case Op::select_nan: return std::isnan(p) ? q : r;
-    case Op::select_less: return p < q ? r : s;
-    case Op::cast:
-    case Op::sum:
-    case Op::largest:
-    case Op::hadamard: break;
-  }
-  throw std::logic_error("not an operation on single numbers");
-}
-
-/// Walsh-Hadamard transform without the factor 1/sqrt(n): a butterfly is one rounded sum and one rounded difference.
-std::vector<double> hadamard(std::vector<double> values, Precision precision) {
-  for (std::size_t stride = 1; stride < values.size(); stride *= 2) {
-    if (values.size() % (2 * stride) != 0) throw InputError("hadamard", "the length is not a power of two", "pad the tensor");
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      if ((i & stride) != 0) continue;
-      const double p = values[i], q = values[i + stride];
-      values[i] = rounded(p + q, precision);
-      values[i + stride] = rounded(p - q, precision);
-    }
-  }
-  return values;
-}
 
 /// Registers of one run: a number per tensor or block register, an array per element register.
 class Registers {
@@ -136,16 +41,9 @@ class Registers {
 
  private:
   void run_collective(const Step& step) {
-    const std::vector<double>& in = array(step.operands[0]);
-    if (step.op == Op::hadamard) {
-      array(step.result) = hadamard(in, step.precision);
-      return;
-    }
-    double result = 0;
-    for (const double value : in) {
-      result = step.op == Op::sum ? rounded(result + value, step.precision) : maximum(result, std::fabs(value));
-    }
-    number(step.result) = result;
+    std::vector<double> results = apply_collective(step, array(step.operands[0]));
+    if (step.scope == Scope::element) array(step.result) = std::move(results);
+    else number(step.result) = results[0];
   }
 
   double operand(const Step& step, std::size_t which, std::size_t i) const {
@@ -218,6 +116,47 @@ void set_extremes(const QuantRecipe& recipe, const Extremes& e, int amax, int lo
   registers.set(high, poisoned ? kNan : e.high);
 }
 
+/// The elements of a block in row-major order.
+std::vector<double> elements_of(const std::vector<double>& tensor, std::int64_t columns, const Blocks::Range& range) {
+  std::vector<double> values;
+  values.reserve(static_cast<std::size_t>(range.rows * range.columns));
+  for (std::int64_t row = range.row; row < range.row + range.rows; ++row) {
+    const auto begin = tensor.begin() + row * columns + range.column;
+    values.insert(values.end(), begin, begin + range.columns);
+  }
+  return values;
+}
+
+/// Puts the elements of a block back in their places.
+template <class Number>
+void place(const std::vector<Number>& values, std::int64_t columns, const Blocks::Range& range, std::vector<Number>& tensor) {
+  for (std::int64_t row = 0; row < range.rows; ++row) {
+    const auto from = values.begin() + row * range.columns;
+    std::copy(from, from + range.columns, tensor.begin() + (range.row + row) * columns + range.column);
+  }
+}
+
+/// Every x: the tensor's own elements, or what the recipe's transform makes of them.
+std::vector<double> elements_x(const QuantRecipe& recipe, const TensorView& tensor, const Inputs& inputs, const Blocks& blocks,
+                               Registers& registers) {
+  std::vector<double> all(tensor.values.begin(), tensor.values.end());
+  if (recipe.transform_reg < 0) return all;
+  for (const Step& step : recipe.transform_steps) {
+    if (step.scope == Scope::tensor) registers.run(step, 0, nullptr);
+  }
+  for (std::int64_t i = 0; i < blocks.count(); ++i) {
+    const Blocks::Range range = blocks[i];
+    registers.array(recipe.given) = elements_of(all, tensor.columns, range);
+    place_inputs(recipe, inputs, blocks, range, registers);
+    const std::size_t count = registers.array(recipe.given).size();
+    for (const Step& step : recipe.transform_steps) {
+      if (step.scope != Scope::tensor) registers.run(step, count, nullptr);
+    }
+    place(registers.array(recipe.transform_reg), tensor.columns, range, all);
+  }
+  return all;
+}
+
 }  // namespace
 
 Quantized quantize(const QuantRecipe& recipe, const TensorView& tensor, const Inputs& inputs) {
@@ -228,28 +167,31 @@ Quantized quantize(const QuantRecipe& recipe, const TensorView& tensor, const In
   set_inputs(recipe, inputs, PerInput::tensor, 0, registers);
   out.codes.resize(tensor.values.size());
   const double first = literal_value(recipe.amax_start);
+  const std::vector<double> all = elements_x(recipe, tensor, inputs, out.blocks, registers);
 
   std::vector<std::uint64_t> one(1);
   std::vector<std::uint64_t> block_codes, scratch;
   if (recipe.A >= 0 || recipe.LO >= 0 || recipe.HI >= 0) {
     Extremes e{.amax = first};
-    for (const double value : tensor.values) e.add(value);
+    for (const double value : all) e.add(value);
     set_extremes(recipe, e, recipe.A, recipe.LO, recipe.HI, registers);
+    if (const auto amax = given_value(inputs, kTensorAmax)) registers.set(recipe.A, *amax);
+    if (recipe.A >= 0) out.tensor_amax = registers.number(recipe.A);
   }
   for (const Step& step : recipe.steps) {
     if (step.scope != Scope::tensor) continue;
     registers.run(step, 0, &one);
-    if (step.result == recipe.tensor_scale.reg) out.tensor_scale = one[0];
+    if (step.result != recipe.tensor_scale.reg) continue;
+    if (const auto scale = given_value(inputs, kTensorScale)) {
+      one[0] = cast(kF64, std::bit_cast<std::uint64_t>(*scale), recipe.tensor_scale.format, recipe.tensor_scale.policy).code;
+      registers.set(step.result, decode(recipe.tensor_scale.format, one[0]));
+    }
+    out.tensor_scale = one[0];
   }
 
-  std::vector<double> values;
   for (std::int64_t i = 0; i < out.blocks.count(); ++i) {
     const Blocks::Range range = out.blocks[i];
-    values.clear();
-    for (std::int64_t row = range.row; row < range.row + range.rows; ++row) {
-      const auto begin = tensor.values.begin() + row * tensor.columns + range.column;
-      values.insert(values.end(), begin, begin + range.columns);
-    }
+    const std::vector<double> values = elements_of(all, tensor.columns, range);
     Extremes e{.amax = first};
     for (const double value : values) e.add(value);
     set_extremes(recipe, e, recipe.a, recipe.lo, recipe.hi, registers);
@@ -264,12 +206,7 @@ Quantized quantize(const QuantRecipe& recipe, const TensorView& tensor, const In
       if (step.result == recipe.scale.reg) out.scales.push_back(one[0]);
       if (step.result == recipe.zero.reg) out.zeros.push_back(one[0]);
     }
-    std::size_t next = 0;
-    for (std::int64_t row = range.row; row < range.row + range.rows; ++row) {
-      for (std::int64_t column = range.column; column < range.column + range.columns; ++column) {
-        out.codes[static_cast<std::size_t>(row * tensor.columns + column)] = block_codes[next++];
-      }
-    }
+    place(block_codes, tensor.columns, range, out.codes);
   }
   return out;
 }
@@ -279,6 +216,7 @@ std::vector<double> dequantize(const QuantRecipe& recipe, const Quantized& quant
   check_inputs(recipe, quantized.blocks, inputs);
   set_inputs(recipe, inputs, PerInput::tensor, 0, registers);
   if (quantized.tensor_scale) registers.set(recipe.tensor_scale.reg, decode(recipe.tensor_scale.format, *quantized.tensor_scale));
+  registers.set(recipe.A, tensor_amax_of(recipe, quantized, inputs).value_or(0));
   for (const Step& step : recipe.value_steps) {
     if (step.scope == Scope::tensor) registers.run(step, 0, nullptr);
   }

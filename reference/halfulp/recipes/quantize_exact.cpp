@@ -1,8 +1,11 @@
 // Runs recipes on exact values; see quantize_exact.hpp.
 #include "halfulp/recipes/quantize_exact.hpp"
 
+#include <bit>
 #include <cmath>
 
+#include "halfulp/formats.hpp"
+#include "halfulp/oracle/nearest.hpp"
 #include "halfulp/recipes/exact_operations.hpp"
 
 namespace halfulp::recipes {
@@ -17,6 +20,11 @@ Value value_of_double(double x) {
   const bool negative = std::signbit(x);
   if (std::isinf(x)) return oracle::infinity_value(negative);
   return x == 0 ? oracle::zero_value(negative) : oracle::value_from(oracle::Exact::from_double(x));
+}
+
+/// A number of binary64 as one.
+double double_of(const Value& value) {
+  return std::bit_cast<double>(oracle::nearest(value, spec_of("f64"), {.overflow = Overflow::overflow}).code);
 }
 
 Value magnitude(Value v) {
@@ -87,6 +95,29 @@ class Run {
     set(high, poisoned ? oracle::nan_value(false) : e.high);
   }
 
+  /// Replaces the tensor's elements by what the recipe's transform makes of them.
+  void transform(const Blocks& blocks, std::vector<Value>& all) {
+    std::vector<std::uint64_t> codes;
+    for (const Step& step : recipe_.transform_steps) {
+      if (step.scope == Scope::tensor) run(step, 0, codes);
+    }
+    for (std::int64_t i = 0; i < blocks.count(); ++i) {
+      const Blocks::Range range = blocks[i];
+      std::vector<std::size_t> places;
+      for (std::int64_t r = range.row; r < range.row + range.rows; ++r) {
+        for (std::int64_t c = range.column; c < range.column + range.columns; ++c) places.push_back(static_cast<std::size_t>(r * blocks.columns + c));
+      }
+      std::vector<Value> block;
+      for (const std::size_t place : places) block.push_back(all[place]);
+      set_elements(recipe_.given, block);
+      place_inputs(range, blocks.columns);
+      for (const Step& step : recipe_.transform_steps) {
+        if (step.scope != Scope::tensor) run(step, places.size(), codes);
+      }
+      for (std::size_t n = 0; n < places.size(); ++n) all[places[n]] = get(recipe_.transform_reg, n);
+    }
+  }
+
   /// Runs a step for `elements` elements; a cast leaves its codes in `codes`.
   void run(const Step& step, std::size_t elements, std::vector<std::uint64_t>& codes) {
     if (is_collective(step.op)) {
@@ -129,13 +160,22 @@ Quantized quantize_exact(const QuantRecipe& recipe, const TensorView& tensor, co
   const auto at = [&](std::int64_t row, std::int64_t column) { return static_cast<std::size_t>(row * tensor.columns + column); };
 
   std::vector<std::uint64_t> codes;
+  std::vector<Value> all;
+  for (const double x : tensor.values) all.push_back(value_of_double(x));
+  if (recipe.transform_reg >= 0) run.transform(out.blocks, all);
   Extremes whole{.amax = start};
-  for (const double x : tensor.values) whole.add(value_of_double(x));
+  for (const Value& x : all) whole.add(x);
   run.set_extremes(whole, recipe.A, recipe.LO, recipe.HI);
+  const auto amax = given_value(inputs, kTensorAmax), scale = given_value(inputs, kTensorScale);
+  if (amax) run.set(recipe.A, value_of_double(*amax));
+  if (recipe.A >= 0) out.tensor_amax = double_of(run.get(recipe.A, 0));
   for (const Step& step : recipe.steps) {
     if (step.scope != Scope::tensor) continue;
     run.run(step, 0, codes);
-    if (step.result == recipe.tensor_scale.reg) out.tensor_scale = codes[0];
+    if (step.result != recipe.tensor_scale.reg) continue;
+    const FormatSpec& stored = recipe.tensor_scale.format;
+    out.tensor_scale = scale ? oracle::nearest(value_of_double(*scale), stored, recipe.tensor_scale.policy).code : codes[0];
+    run.set(step.result, oracle::value_of(stored, *out.tensor_scale));
   }
 
   for (std::int64_t i = 0; i < out.blocks.count(); ++i) {
@@ -144,7 +184,7 @@ Quantized quantize_exact(const QuantRecipe& recipe, const TensorView& tensor, co
     std::vector<Value> values;
     for (std::int64_t r = range.row; r < range.row + range.rows; ++r) {
       for (std::int64_t c = range.column; c < range.column + range.columns; ++c) {
-        values.push_back(value_of_double(tensor.values[at(r, c)]));
+        values.push_back(all[at(r, c)]);
         e.add(values.back());
       }
     }
@@ -172,6 +212,7 @@ std::vector<Value> dequantize_exact(const QuantRecipe& recipe, const Quantized& 
   Run run(recipe, inputs);
   std::vector<std::uint64_t> codes;
   if (quantized.tensor_scale) run.set(recipe.tensor_scale.reg, oracle::value_of(recipe.tensor_scale.format, *quantized.tensor_scale));
+  run.set(recipe.A, value_of_double(tensor_amax_of(recipe, quantized, inputs).value_or(0)));
   for (const Step& step : recipe.value_steps) {
     if (step.scope == Scope::tensor) run.run(step, 0, codes);
   }

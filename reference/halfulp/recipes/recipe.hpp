@@ -40,8 +40,8 @@ enum class Op : std::uint8_t {
   negate, absolute,   ///< exact
   minimum, maximum,   ///< C's fmin and fmax: a NaN operand loses
   fma,
-  reciprocal_approx,  ///< admissible: every value within one ulp of the correctly rounded reciprocal
-  log2, exp2,         ///< admissible: every value within one ulp of the correctly rounded result
+  reciprocal_approx,  ///< binary32 subnormals count as zeros; admissible: every value within one ulp of the exact result
+  log2, exp2,         ///< admissible: every value within one ulp of the exact result
   ceiling, floor, truncate,
   round_even, round_away,      ///< to an integer, ties to even or away from zero
   pow2_floor,                  ///< magnitude with the trailing significand cleared; zeros, Inf and NaN unchanged
@@ -55,10 +55,11 @@ enum class Op : std::uint8_t {
   sum,                         ///< element to block: one value after the other in row-major order, each sum rounded
   largest,                     ///< element to block: largest magnitude, NaN dropped
   hadamard,                    ///< element to element: butterflies of stride 1, 2, 4 … along the block's elements
+  flip_signs,                  ///< element to element: bit i of operand 2 (an integer literal) negates elements i, i + 16 …
 };
 
 /// True for operations that need all elements of a block at once.
-constexpr bool is_collective(Op op) { return op == Op::sum || op == Op::largest || op == Op::hadamard; }
+constexpr bool is_collective(Op op) { return op == Op::sum || op == Op::largest || op == Op::hadamard || op == Op::flip_signs; }
 
 /// A step: registers are numbered in order of definition; operands are register numbers.
 struct Step {
@@ -67,7 +68,8 @@ struct Step {
   Scope scope = Scope::tensor;
   int result = 0;
   std::vector<int> operands;
-  std::string literal;    ///< constant, bits_add
+  std::string literal;    ///< constant, bits_add, flip_signs
+  int ulps = 0;           ///< approximate steps: take the neighbour this many floats away where it is admissible
   std::string name;       ///< of the variable that it defines, or empty for a part of an expression
   std::string target_name;  ///< cast
   FormatSpec target;
@@ -103,9 +105,11 @@ struct QuantRecipe {
   bool amax_propagates_nan = false;
   std::string amax_start = "0";
   std::vector<Input> inputs;
+  std::vector<Step> transform_steps;  ///< make x from the tensor's own elements `given`, before everything else
   std::vector<Step> steps;        ///< quantization, in order
   std::vector<Step> value_steps;  ///< dequantization, in order
   Stored tensor_scale, scale, zero, code;
+  int given = -1, transform_reg = -1;  ///< -1: x is the tensor's element
   int value_reg = -1;
   int registers = 0;
   int x = -1, a = -1, lo = -1, hi = -1, A = -1, LO = -1, HI = -1, v = -1;  ///< registers of the given variables; -1: unused

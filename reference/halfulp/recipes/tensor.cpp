@@ -16,6 +16,26 @@ Blocks blocks_of(const QuantRecipe& recipe, std::int64_t rows, std::int64_t colu
   return b;
 }
 
+std::optional<double> given_value(const Inputs& inputs, const char* name) {
+  const auto given = inputs.find(name);
+  return given == inputs.end() || given->second.size() != 1 ? std::nullopt : std::optional(given->second[0]);
+}
+
+bool reads(const std::vector<Step>& steps, int reg) {
+  return reg >= 0 && std::any_of(steps.begin(), steps.end(), [&](const Step& step) {
+           return std::find(step.operands.begin(), step.operands.end(), reg) != step.operands.end();
+         });
+}
+
+std::optional<double> tensor_amax_of(const QuantRecipe& recipe, const Quantized& quantized, const Inputs& inputs) {
+  const auto given = given_value(inputs, kTensorAmax);
+  const auto amax = given ? given : quantized.tensor_amax;
+  if (!amax && reads(recipe.value_steps, recipe.A)) {
+    throw InputError("recipe " + recipe.name, "its values are made from the tensor's amax, which is not given", "add --tensor-amax");
+  }
+  return amax;
+}
+
 void check_inputs(const QuantRecipe& recipe, const Blocks& blocks, const Inputs& inputs) {
   for (const Input& input : recipe.inputs) {
     const auto given = inputs.find(input.name);
@@ -35,6 +55,8 @@ void check_inputs(const QuantRecipe& recipe, const Blocks& blocks, const Inputs&
   }
   for (const auto& given : inputs) {
     const auto known = [&](const Input& input) { return input.name == given.first; };
+    if (given.first == kTensorAmax && recipe.A >= 0 && given.second.size() == 1) continue;
+    if (given.first == kTensorScale && recipe.tensor_scale.reg >= 0 && given.second.size() == 1) continue;
     if (std::none_of(recipe.inputs.begin(), recipe.inputs.end(), known)) {
       throw InputError("recipe " + recipe.name, "it has no input '" + given.first + "'",
                        "`halfulp recipes " + recipe.name + "` shows its inputs");

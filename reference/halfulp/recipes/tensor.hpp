@@ -40,8 +40,17 @@ struct Blocks {
 
 Blocks blocks_of(const QuantRecipe& recipe, std::int64_t rows, std::int64_t columns);
 
-/// Values of a recipe's inputs by name: one, or as many as the input's `per` says.
+/// Values of a recipe's inputs by name: one, or as many as the input's `per` says. Beside the recipe's own names,
+/// kTensorAmax stands for A, and kTensorScale replaces the tensor scale that the recipe would store.
 using Inputs = std::map<std::string, std::vector<double>>;
+inline constexpr const char* kTensorAmax = "tensor_amax";
+inline constexpr const char* kTensorScale = "tensor_scale";
+
+/// That single value, if it is given.
+std::optional<double> given_value(const Inputs& inputs, const char* name);
+
+/// True when a step of the list reads the register.
+bool reads(const std::vector<Step>& steps, int reg);
 
 /// Throws InputError unless every required input is given and each has one value or as many as its places.
 void check_inputs(const QuantRecipe& recipe, const Blocks& blocks, const Inputs& inputs);
@@ -49,13 +58,18 @@ void check_inputs(const QuantRecipe& recipe, const Blocks& blocks, const Inputs&
 struct Quantized {
   Blocks blocks;
   std::optional<std::uint64_t> tensor_scale;  ///< code in recipe.tensor_scale.format
+  std::optional<double> tensor_amax;          ///< A, of recipes that use it: a `value` may read it
   std::vector<std::uint64_t> scales;          ///< one code per block, or empty
   std::vector<std::uint64_t> zeros;           ///< one code per block, or empty
   std::vector<std::uint64_t> codes;           ///< one per element, row-major
 
+  /// Compares what is stored.
   friend bool operator==(const Quantized& a, const Quantized& b) {
     return a.tensor_scale == b.tensor_scale && a.scales == b.scales && a.zeros == b.zeros && a.codes == b.codes;
   }
 };
+
+/// A for the way back: the caller's, or what was kept. Throws InputError when the recipe's `value` needs it and neither is there.
+std::optional<double> tensor_amax_of(const QuantRecipe& recipe, const Quantized& quantized, const Inputs& inputs);
 
 }  // namespace halfulp::recipes

@@ -1,0 +1,151 @@
+// Operations on binary64 numbers, each rounded once to its precision.
+#include "halfulp/recipes/operations.hpp"
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "halfulp/cast.hpp"
+#include "halfulp/error.hpp"
+#include "halfulp/literal.hpp"
+
+namespace halfulp::recipes {
+namespace {
+
+constexpr FormatSpec kF64 = spec_of("f64");
+constexpr FormatSpec kF16 = spec_of("f16");
+constexpr FormatSpec kBf16 = spec_of("bf16");
+constexpr CastPolicy kIeee = {.overflow = Overflow::overflow};
+
+double rounded(double value, Precision precision) {
+  switch (precision) {
+    case Precision::f64: return value;
+    case Precision::f32: return static_cast<double>(static_cast<float>(value));
+    case Precision::f16: return decode(kF16, cast(kF64, std::bit_cast<std::uint64_t>(value), kF16, kIeee).code);
+    case Precision::bf16: return decode(kBf16, cast(kF64, std::bit_cast<std::uint64_t>(value), kBf16, kIeee).code);
+  }
+  return value;
+}
+
+/// The result of an approximate step: the correctly rounded one, or its neighbour `step.ulps` floats away where that is
+/// within one ulp of the exact result. `exact` has at least 52 right bits.
+double admissible(const Step& step, double exact) {
+  const double nearest = rounded(exact, step.precision);
+  if (step.ulps == 0 || step.precision != Precision::f32 || !std::isfinite(nearest) || nearest == 0) return nearest;
+  constexpr float inf = std::numeric_limits<float>::infinity();
+  const double candidate = std::nextafter(static_cast<float>(nearest), step.ulps > 0 ? inf : -inf);
+  const double ulp = std::ldexp(1.0, std::max(std::ilogb(exact), -126) - 23);
+  return std::fabs(candidate - exact) <= ulp ? candidate : nearest;
+}
+
+/// A reciprocal that takes and gives no binary32 subnormals: zeros of their sign instead.
+double reciprocal_approx(const Step& step, double p) {
+  constexpr double smallest = 0x1p-126;
+  const bool f32 = step.precision == Precision::f32;
+  if (f32 && std::fabs(p) < smallest) p = std::copysign(0.0, p);
+  const double result = admissible(step, 1.0 / p);
+  return f32 && std::fabs(result) < smallest ? std::copysign(0.0, result) : result;
+}
+
+double pow2_floor(double value) {
+  if (value == 0 || !std::isfinite(value)) return value;
+  return std::copysign(std::ldexp(1.0, std::ilogb(value)), value);
+}
+
+double bits_add(double value, const std::string& amount) {
+  const std::uint32_t bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
+  return static_cast<double>(std::bit_cast<float>(bits + static_cast<std::uint32_t>(literal_value(amount))));
+}
+
+/// Walsh-Hadamard transform without the factor 1/sqrt(n): a butterfly is one rounded sum and one rounded difference.
+std::vector<double> hadamard(std::vector<double> values, Precision precision) {
+  for (std::size_t stride = 1; stride < values.size(); stride *= 2) {
+    if (values.size() % (2 * stride) != 0) throw InputError("hadamard", "the length is not a power of two", "pad the tensor");
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if ((i & stride) != 0) continue;
+      const double p = values[i], q = values[i + stride];
+      values[i] = rounded(p + q, precision);
+      values[i + stride] = rounded(p - q, precision);
+    }
+  }
+  return values;
+}
+
+}  // namespace
+
+double decode(const FormatSpec& format, std::uint64_t code) {
+  return std::bit_cast<double>(cast(format, code, kF64, kIeee).code);
+}
+
+double literal_value(const std::string& literal) {
+  const Literal parsed = parse_literal(literal);
+  if (parsed.error != LiteralError::none) throw InputError("literal " + literal, "not a number", "write a decimal or a hex-float");
+  return std::bit_cast<double>(cast(parsed.value, kF64, kIeee).code);
+}
+
+double minimum(double p, double q) {
+  if (p == 0 && q == 0) return std::signbit(p) ? p : q;
+  return std::fmin(p, q);
+}
+double maximum(double p, double q) { return -minimum(-p, -q); }
+
+double apply(const Step& step, double p, double q, double r, double s) {
+  switch (step.op) {
+    case Op::constant: return rounded(literal_value(step.literal), step.precision);
+    case Op::copy: return p;
+    case Op::add: return rounded(p + q, step.precision);
+    case Op::subtract: return rounded(p - q, step.precision);
+    case Op::multiply: return rounded(p * q, step.precision);
+    case Op::divide: return rounded(p / q, step.precision);
+    case Op::negate: return -p;
+    case Op::absolute: return std::fabs(p);
+    case Op::minimum: return minimum(p, q);
+    case Op::maximum: return maximum(p, q);
+    case Op::fma:
+      if (step.precision == Precision::f32) {
+        return static_cast<double>(std::fma(static_cast<float>(p), static_cast<float>(q), static_cast<float>(r)));
+      }
+      return rounded(std::fma(p, q, r), step.precision);
+    case Op::reciprocal_approx: return reciprocal_approx(step, p);
+    case Op::log2: return admissible(step, std::log2(p));
+    case Op::exp2: return admissible(step, std::exp2(p));
+    case Op::ceiling: return std::ceil(p);
+    case Op::floor: return std::floor(p);
+    case Op::truncate: return std::trunc(p);
+    case Op::round_even: return std::nearbyint(p);
+    case Op::round_away: return std::round(p);
+    case Op::pow2_floor: return pow2_floor(p);
+    case Op::pow2_ceil: return rounded(pow2_floor(p) == p ? p : 2 * pow2_floor(p), step.precision);
+    case Op::bits_add: return bits_add(p, step.literal);
+    case Op::select_zero: return p == 0 ? q : r;
+    case Op::select_finite: return std::isfinite(p) ? q : r;
+    case Op::select_nan: return std::isnan(p) ? q : r;
+    case Op::select_less: return p < q ? r : s;
+    case Op::cast:
+    case Op::sum:
+    case Op::largest:
+    case Op::hadamard:
+    case Op::flip_signs: break;
+  }
+  throw std::logic_error("not an operation on single numbers");
+}
+
+std::vector<double> apply_collective(const Step& step, const std::vector<double>& elements) {
+  if (step.op == Op::hadamard) return hadamard(elements, step.precision);
+  if (step.op == Op::flip_signs) {
+    std::vector<double> flipped = elements;
+    const auto mask = static_cast<std::uint32_t>(literal_value(step.literal));
+    for (std::size_t i = 0; i < flipped.size(); ++i) {
+      if ((mask >> (i % 16) & 1) != 0) flipped[i] = -flipped[i];
+    }
+    return flipped;
+  }
+  double result = 0;
+  for (const double value : elements) {
+    result = step.op == Op::sum ? rounded(result + value, step.precision) : maximum(result, std::fabs(value));
+  }
+  return {result};
+}
+
+}  // namespace halfulp::recipes
