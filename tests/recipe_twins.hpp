@@ -23,7 +23,8 @@ inline bool same_number(double engine, const oracle::Value& truth) {
   return value.cls == truth.cls && value.negative == truth.negative && value.magnitude == truth.magnitude;
 }
 
-/// The recipe up to a step, whose result is stored in full as the scale (tensor, block) or the code (element).
+/// The recipe up to a step, whose result is stored in full as the scale (tensor, block) or the code
+/// (element).
 inline recipes::QuantRecipe cut_after(const recipes::QuantRecipe& recipe, std::size_t step) {
   recipes::QuantRecipe cut = recipe;
   cut.steps.resize(step + 1);
@@ -36,7 +37,9 @@ inline recipes::QuantRecipe cut_after(const recipes::QuantRecipe& recipe, std::s
   keep.policy.nan_sign = NanSign::positive;
   keep.result = cut.registers++;
   cut.tensor_scale.reg = cut.scale.reg = cut.zero.reg = cut.code.reg = -1;
-  auto& stored = keep.scope == recipes::Scope::tensor ? cut.tensor_scale : keep.scope == recipes::Scope::block ? cut.scale : cut.code;
+  auto& stored = keep.scope == recipes::Scope::tensor  ? cut.tensor_scale
+                 : keep.scope == recipes::Scope::block ? cut.scale
+                                                       : cut.code;
   stored.reg = keep.result;
   stored.format = keep.target;
   stored.policy = keep.policy;
@@ -45,11 +48,15 @@ inline recipes::QuantRecipe cut_after(const recipes::QuantRecipe& recipe, std::s
 }
 
 /// The first statement at which the engines part on this tensor.
-inline std::string first_differing_step(const recipes::QuantRecipe& recipe, const Tensor& tensor, const recipes::Inputs& inputs) {
+inline std::string first_differing_step(const recipes::QuantRecipe& recipe, const Tensor& tensor,
+                                        const recipes::Inputs& inputs) {
   for (std::size_t i = 0; i < recipe.steps.size(); ++i) {
     const recipes::QuantRecipe cut = cut_after(recipe, i);
-    if (recipes::quantize(cut, tensor.view(), inputs) == recipes::quantize_exact(cut, tensor.view(), inputs)) continue;
-    return "step " + std::to_string(i + 1) + " of " + std::to_string(recipe.steps.size()) + " in '" + recipe.steps[i].text + "'";
+    if (recipes::quantize(cut, tensor.view(), inputs) ==
+        recipes::quantize_exact(cut, tensor.view(), inputs))
+      continue;
+    return "step " + std::to_string(i + 1) + " of " + std::to_string(recipe.steps.size()) + " in '" +
+           recipe.steps[i].text + "'";
   }
   return "no step alone: the storing of results";
 }
@@ -65,8 +72,10 @@ inline std::string shown_block(const recipes::Blocks& blocks, std::int64_t block
   return text;
 }
 
-/// Compares quantization and dequantization; returns the number of elements that agree. Reports the first difference.
-inline std::uint64_t compare_with_twin(const recipes::QuantRecipe& recipe, const Tensor& tensor, const recipes::Inputs& inputs = {}) {
+/// Compares quantization and dequantization; returns the number of elements that agree. Reports the first
+/// difference.
+inline std::uint64_t compare_with_twin(const recipes::QuantRecipe& recipe, const Tensor& tensor,
+                                       const recipes::Inputs& inputs = {}) {
   const auto run = [&](auto quantizer) -> std::optional<recipes::Quantized> {
     try {
       return quantizer(recipe, tensor.view(), inputs);
@@ -76,17 +85,20 @@ inline std::uint64_t compare_with_twin(const recipes::QuantRecipe& recipe, const
   };
   const auto got = run(recipes::quantize), truth = run(recipes::quantize_exact);
   if (!got || !truth) {
-    if (got.has_value() != truth.has_value()) ADD_FAILURE() << recipe.name << ": one engine refuses the tensor, the other does not";
+    if (got.has_value() != truth.has_value())
+      ADD_FAILURE() << recipe.name << ": one engine refuses the tensor, the other does not";
     return 0;
   }
   const recipes::Blocks& blocks = got->blocks;
   const auto fail = [&](std::int64_t block, const std::string& what) {
-    ADD_FAILURE() << recipe.name << ", " << tensor.rows << " x " << tensor.columns << ": " << what << "\nfirst difference at "
-                  << first_differing_step(recipe, tensor, inputs) << "\n" << shown_block(blocks, block, tensor);
+    ADD_FAILURE() << recipe.name << ", " << tensor.rows << " x " << tensor.columns << ": " << what
+                  << "\nfirst difference at " << first_differing_step(recipe, tensor, inputs) << "\n"
+                  << shown_block(blocks, block, tensor);
     return std::uint64_t{0};
   };
   if (got->tensor_scale != truth->tensor_scale) return fail(0, "tensor scales differ");
-  if (got->scales.size() != truth->scales.size() || got->zeros.size() != truth->zeros.size()) return fail(0, "numbers of scales differ");
+  if (got->scales.size() != truth->scales.size() || got->zeros.size() != truth->zeros.size())
+    return fail(0, "numbers of scales differ");
   for (std::int64_t block = 0; block < blocks.count(); ++block) {
     const auto i = static_cast<std::size_t>(block);
     if (i < got->scales.size() && got->scales[i] != truth->scales[i]) return fail(block, "scales differ");
@@ -97,8 +109,9 @@ inline std::uint64_t compare_with_twin(const recipes::QuantRecipe& recipe, const
     });
     if (wrong) {
       char text[96];
-      std::snprintf(text, sizeof text, "element %zu (%a): engine 0x%llx, twin 0x%llx", *wrong, tensor.values[*wrong],
-                    static_cast<unsigned long long>(got->codes[*wrong]), static_cast<unsigned long long>(truth->codes[*wrong]));
+      std::snprintf(text, sizeof text, "element %zu (%a): engine 0x%llx, twin 0x%llx", *wrong,
+                    tensor.values[*wrong], static_cast<unsigned long long>(got->codes[*wrong]),
+                    static_cast<unsigned long long>(truth->codes[*wrong]));
       return fail(block, text);
     }
   }
@@ -106,8 +119,9 @@ inline std::uint64_t compare_with_twin(const recipes::QuantRecipe& recipe, const
   const std::vector<oracle::Value> exact = recipes::dequantize_exact(recipe, *got, inputs);
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (i < exact.size() && same_number(values[i], exact[i])) continue;
-    ADD_FAILURE() << recipe.name << ": code 0x" << std::hex << got->codes[i] << " of element " << std::dec << i
-                  << " dequantizes to " << values[i] << ", exactly to " << oracle::to_hex_string(exact.at(i));
+    ADD_FAILURE() << recipe.name << ": code 0x" << std::hex << got->codes[i] << " of element " << std::dec
+                  << i << " dequantizes to " << values[i] << ", exactly to "
+                  << oracle::to_hex_string(exact.at(i));
     return i;
   }
   return values.size();

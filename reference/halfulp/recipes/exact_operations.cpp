@@ -175,6 +175,7 @@ Value apply_exact(const Step& step, std::span<const Value> o, std::uint64_t* cod
     case Op::divide: return divide(o[0], o[1], step.precision);
     case Op::negate: return negated(o[0]);
     case Op::absolute: return signed_value(o[0], false);
+    case Op::copy_sign: return signed_value(o[0], o[1].negative);
     case Op::minimum: return minimum(o[0], o[1]);
     case Op::maximum: return negated(minimum(negated(o[0]), negated(o[1])));
     case Op::fma: return add(multiply(o[0], o[1]), o[2], step.precision);

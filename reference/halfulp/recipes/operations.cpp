@@ -100,6 +100,7 @@ double apply(const Step& step, double p, double q, double r, double s) {
     case Op::divide: return rounded(p / q, step.precision);
     case Op::negate: return -p;
     case Op::absolute: return std::fabs(p);
+    case Op::copy_sign: return std::copysign(p, q);
     case Op::minimum: return minimum(p, q);
     case Op::maximum: return maximum(p, q);
     case Op::fma:

@@ -21,7 +21,7 @@ struct Function {
 };
 constexpr auto kFunctions = std::to_array<Function>({
     {"min", Op::minimum, 2},           {"max", Op::maximum, 2},        {"fma", Op::fma, 3},
-    {"abs", Op::absolute, 1},          {"rcp_approx", Op::reciprocal_approx, 1},
+    {"abs", Op::absolute, 1},          {"rcp_approx", Op::reciprocal_approx, 1}, {"copysign", Op::copy_sign, 2},
     {"log2", Op::log2, 1},             {"exp2", Op::exp2, 1},          {"ceil", Op::ceiling, 1},
     {"floor", Op::floor, 1},           {"trunc", Op::truncate, 1},     {"rne", Op::round_even, 1},
     {"rha", Op::round_away, 1},        {"pow2_floor", Op::pow2_floor, 1}, {"pow2_ceil", Op::pow2_ceil, 1},

@@ -15,7 +15,7 @@
 //   fact 128x4 scale layout          printed with the recipe
 //
 // Expressions: + - * / unary minus, parentheses, literals (decimal or hex-float), variables, and the functions
-// min max clamp fma abs rcp_approx log2 exp2 ceil floor trunc rne rha pow2_floor pow2_ceil bits_add
+// min max clamp fma abs copysign rcp_approx log2 exp2 ceil floor trunc rne rha pow2_floor pow2_ceil bits_add
 // if_zero if_finite if_nan if_less to sum largest hadamard flip_signs (the last four over the elements of a block).
 // `clamp(y, m)` is max(min(y, m), -m) and drops NaN; `clamp_nan` keeps it;
 // `to(FORMAT y)` rounds to a format. FORMAT may carry words of its policy after a colon, joined by commas; wide floating

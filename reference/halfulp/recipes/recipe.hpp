@@ -38,6 +38,7 @@ enum class Op : std::uint8_t {
   copy,
   add, subtract, multiply, divide,
   negate, absolute,   ///< exact
+  copy_sign,          ///< magnitude of operand 1, sign of operand 2; the sign of a NaN that was decoded counts
   minimum, maximum,   ///< C's fmin and fmax: a NaN operand loses
   fma,
   reciprocal_approx,  ///< binary32 subnormals count as zeros; admissible: every value within one ulp of the exact result

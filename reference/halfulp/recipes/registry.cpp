@@ -13,7 +13,7 @@ namespace {
 
 template <class Visit>
 void for_each_recipe(Visit visit) {
-  for (const auto table : {fp8_int8_recipes(), mx_recipes(), nvfp4_recipes(), cache_recipes()}) {
+  for (const auto table : {fp8_int8_recipes(), block_fp8_recipes(), smoothquant_recipes(), mx_recipes(), nvfp4_recipes(), cache_recipes()}) {
     for (const NamedRecipe& recipe : table) visit(recipe);
   }
 }

@@ -17,8 +17,12 @@ struct NamedRecipe {
   std::string_view note = {};
 };
 
-/// FP8 and INT8: per tensor, token, channel; static and dynamic; block FP8 (1x128, 128x128).
+/// FP8 and INT8: per tensor, token, channel; static and dynamic.
 std::span<const NamedRecipe> fp8_int8_recipes();
+/// FP8 with one scale per 1x128 or 128x128.
+std::span<const NamedRecipe> block_fp8_recipes();
+/// SmoothQuant, and 8-bit weights under 16-bit activations.
+std::span<const NamedRecipe> smoothquant_recipes();
 /// MX in all scale rules.
 std::span<const NamedRecipe> mx_recipes();
 /// NVFP4 in all producers' orders.

@@ -23,6 +23,7 @@ constexpr auto kOps = std::to_array<OpText>({
     {Op::pow2_ceil, "pow2_ceil", true}, {Op::bits_add, "bits_add", false}, {Op::select_zero, "if_zero", false},
     {Op::select_finite, "if_finite", false}, {Op::select_nan, "if_nan", false}, {Op::select_less, "if_less", false},
     {Op::sum, "sum", true},         {Op::largest, "largest", false}, {Op::hadamard, "hadamard", true},
+    {Op::copy_sign, "copysign", false},
 });
 
 std::string_view precision_name(Precision precision) {

@@ -1,0 +1,17 @@
+// A recipe with other blocks than its own: the option `block=` of specifications.
+#pragma once
+
+#include <string_view>
+
+#include "halfulp/recipes/recipe.hpp"
+
+namespace halfulp::recipes {
+
+/// The same steps over other blocks. `rows` and `columns` count for groups (rows = 1) and tiles only.
+QuantRecipe with_granularity(QuantRecipe recipe, Granularity granularity, int rows = 0, int columns = 0);
+
+/// The same by words: `tensor`, `row`, `column`, `N` (a group of N along k) or `RxC` (a tile). Throws
+/// InputError for others.
+QuantRecipe with_block(QuantRecipe recipe, std::string_view block);
+
+}  // namespace halfulp::recipes
