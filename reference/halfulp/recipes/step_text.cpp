@@ -23,6 +23,7 @@ constexpr auto kOps = std::to_array<OpText>({
     {Op::pow2_ceil, "pow2_ceil", true}, {Op::bits_add, "bits_add", false}, {Op::select_zero, "if_zero", false},
     {Op::select_finite, "if_finite", false}, {Op::select_nan, "if_nan", false}, {Op::select_less, "if_less", false},
     {Op::sum, "sum", true},         {Op::largest, "largest", false}, {Op::hadamard, "hadamard", true},
+    {Op::flip_signs, "flip_signs", false},
     {Op::copy_sign, "copysign", false},
 });
 
@@ -34,6 +35,7 @@ std::string_view precision_name(Precision precision) {
 /// What a register is called: a variable, a literal, or %N.
 std::string register_name(const QuantRecipe& recipe, int reg) {
   const std::pair<int, std::string_view> given[] = {{recipe.x, "x"}, {recipe.a, "a"}, {recipe.lo, "lo"}, {recipe.hi, "hi"},
+                                                   {recipe.given, "x"},
                                                    {recipe.A, "A"}, {recipe.LO, "LO"}, {recipe.HI, "HI"}, {recipe.v, "v"}};
   for (const auto& [known, name] : given) {
     if (known == reg) return std::string(name);
@@ -41,7 +43,7 @@ std::string register_name(const QuantRecipe& recipe, int reg) {
   for (const Input& input : recipe.inputs) {
     if (input.reg == reg) return input.name;
   }
-  for (const auto* steps : {&recipe.steps, &recipe.value_steps}) {
+  for (const auto* steps : {&recipe.transform_steps, &recipe.steps, &recipe.value_steps}) {
     for (const Step& step : *steps) {
       if (step.result != reg) continue;
       if (step.op == Op::constant) return step.literal;
@@ -100,7 +102,7 @@ StepText step_text(const QuantRecipe& recipe, const Step& step) {
     } else {
       text.operation = std::string(op.name) + "(";
       for (std::size_t i = 0; i < operands.size(); ++i) text.operation += (i ? ", " : "") + operands[i];
-      text.operation += (step.op == Op::bits_add ? ", " + step.literal : "") + ")";
+      text.operation += (step.op == Op::bits_add || step.op == Op::flip_signs ? ", " + step.literal : "") + ")";
     }
     if (op.rounds) {
       text.precision = precision_name(step.precision);
@@ -136,6 +138,10 @@ std::string recipe_text(const NamedRecipe& entry, const QuantRecipe& recipe) {
             (input.default_literal.empty() ? ", required" : ", default " + input.default_literal) + "\n";
   }
   int number = 0;
+  if (recipe.transform_reg >= 0) {
+    text += "transform\n" + steps_text(recipe, recipe.transform_steps, number) + "  x, a, A and what follows are those of " +
+            register_name(recipe, recipe.transform_reg) + "\n";
+  }
   text += "quantize\n" + steps_text(recipe, recipe.steps, number);
   text += "dequantize\n" + steps_text(recipe, recipe.value_steps, number);
   for (const std::string& fact : recipe.facts) text += "fact: " + fact + "\n";
