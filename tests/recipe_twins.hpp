@@ -36,7 +36,7 @@ inline recipes::QuantRecipe cut_after(const recipes::QuantRecipe& recipe, std::s
   keep.policy.overflow = Overflow::overflow;
   keep.policy.nan_sign = NanSign::positive;
   keep.result = cut.registers++;
-  cut.tensor_scale.reg = cut.scale.reg = cut.zero.reg = cut.code.reg = -1;
+  cut.tensor_scale.reg = cut.scale.reg = cut.zero.reg = cut.code.reg = cut.keep_reg = -1;
   auto& stored = keep.scope == recipes::Scope::tensor  ? cut.tensor_scale
                  : keep.scope == recipes::Scope::block ? cut.scale
                                                        : cut.code;
@@ -99,6 +99,7 @@ inline std::uint64_t compare_with_twin(const recipes::QuantRecipe& recipe, const
   if (got->tensor_scale != truth->tensor_scale) return fail(0, "tensor scales differ");
   if (got->scales.size() != truth->scales.size() || got->zeros.size() != truth->zeros.size())
     return fail(0, "numbers of scales differ");
+  if (got->kept != truth->kept) return fail(0, "kept elements differ");
   for (std::int64_t block = 0; block < blocks.count(); ++block) {
     const auto i = static_cast<std::size_t>(block);
     if (i < got->scales.size() && got->scales[i] != truth->scales[i]) return fail(block, "scales differ");

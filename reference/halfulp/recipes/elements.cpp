@@ -24,7 +24,10 @@ namespace {
 
 std::vector<std::string> recipe_elements(std::string_view name) {
   std::string_view rest = mx_elements(name);
-  if (rest.empty()) return {named_recipe(name).code.format_name};
+  if (rest.empty()) {
+    const QuantRecipe& own = named_recipe(name);
+    return own.elements.empty() ? std::vector<std::string>{own.code.format_name} : own.elements;
+  }
   std::vector<std::string> elements;
   while (!rest.empty()) {
     elements.emplace_back(rest.substr(0, rest.find(' ')));
@@ -36,7 +39,8 @@ std::vector<std::string> recipe_elements(std::string_view name) {
 std::string recipe_text(std::string_view name, std::string_view element) {
   const std::vector<std::string> elements = recipe_elements(name);
   if (std::find(elements.begin(), elements.end(), element) == elements.end()) refuse(name, element);
-  return element == elements[0] ? std::string(recipe_entry(name).text) : mx_text(name, element);
+  if (element == elements[0]) return std::string(recipe_entry(name).text);
+  return mx_elements(name).empty() ? text_with_element(recipe_entry(name).text, element) : mx_text(name, element);
 }
 
 const QuantRecipe& named_recipe(std::string_view name, std::string_view element) {

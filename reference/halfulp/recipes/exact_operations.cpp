@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <algorithm>
+
 #include "halfulp/error.hpp"
 #include "halfulp/formats.hpp"
 #include "halfulp/oracle/nearest.hpp"
@@ -98,6 +100,20 @@ Value to_integer(const Value& v, Op op) {
   });
 }
 
+/// Bisection to 128 bits, then the side of the true root: enough for one correct rounding to any precision in use.
+Value square_root(const Value& v, Precision precision) {
+  if (v.cls == ValueClass::zero || nan(v) || (infinite(v) && !v.negative)) return v;
+  if (v.negative) return quiet();
+  const int half = v.magnitude.floor_log2() >= 0 ? v.magnitude.floor_log2() / 2 : -((1 - v.magnitude.floor_log2()) / 2);
+  Exact below = Exact::pow2(half), step = below;
+  for (int i = 0; i < 128 && !(below * below == v.magnitude); ++i) {
+    step = step.times_pow2(-1);
+    const Exact middle = below + step;
+    if (middle * middle <= v.magnitude) below = middle;
+  }
+  return rounded(below * below == v.magnitude ? below : below + step.times_pow2(-1), precision);
+}
+
 Value power_below(const Value& v) {
   if (v.cls != ValueClass::finite) return v;
   return signed_value(oracle::value_from(Exact::pow2(v.magnitude.floor_log2())), v.negative);
@@ -176,6 +192,7 @@ Value apply_exact(const Step& step, std::span<const Value> o, std::uint64_t* cod
     case Op::negate: return negated(o[0]);
     case Op::absolute: return signed_value(o[0], false);
     case Op::copy_sign: return signed_value(o[0], o[1].negative);
+    case Op::square_root: return square_root(o[0], step.precision);
     case Op::minimum: return minimum(o[0], o[1]);
     case Op::maximum: return negated(minimum(negated(o[0]), negated(o[1])));
     case Op::fma: return add(multiply(o[0], o[1]), o[2], step.precision);
@@ -199,15 +216,69 @@ Value apply_exact(const Step& step, std::span<const Value> o, std::uint64_t* cod
     case Op::select_nan: return nan(o[0]) ? o[1] : o[2];
     case Op::select_less: return less(o[0], o[1]) ? o[2] : o[3];
     case Op::cast: return cast_exact(step, o[0], code);
-    case Op::sum:
-    case Op::largest:
-    case Op::hadamard:
-    case Op::flip_signs: break;
+    default: break;
   }
   return quiet();
 }
 
-std::vector<Value> collective_exact(const Step& step, std::span<const Value> elements) {
+namespace {
+
+Value quantile(const std::vector<Value>& sorted, const Value& fraction, Precision precision) {
+  const auto last = static_cast<std::int64_t>(sorted.size()) - 1;
+  const Value position = rounded(multiply(fraction, rounded(Exact(last), precision)), precision);
+  const auto at = [&](const Exact& index) {
+    return sorted[static_cast<std::size_t>(std::clamp<std::int64_t>(index.to_int64().value(), 0, last))];
+  };
+  const Exact floor = position.number().floor();
+  const Value below = at(floor), above = at(-(-position.number()).floor());
+  const Value weight = rounded(position.number() - floor, precision);
+  const Value gap = add(above, negated(below), precision);
+  if (weight.number() < Exact::pow2(-1)) return add(below, rounded(multiply(weight, gap), precision), precision);
+  const Value rest = add(oracle::value_from(Exact(1)), negated(weight), precision);
+  return add(above, negated(rounded(multiply(gap, rest), precision)), precision);
+}
+
+Value one_of_all(const Step& step, std::span<const Value> elements, const Value& fraction) {
+  if (step.op == Op::count) return rounded(Exact(static_cast<std::int64_t>(elements.size())), step.precision);
+  const bool poisoned = std::any_of(elements.begin(), elements.end(), nan);
+  if (step.op == Op::median || step.op == Op::quantile) {
+    if (poisoned || elements.empty()) return quiet();
+    std::vector<Value> sorted(elements.begin(), elements.end());
+    std::stable_sort(sorted.begin(), sorted.end(), less);
+    return step.op == Op::median ? sorted[(sorted.size() - 1) / 2] : quantile(sorted, fraction, step.precision);
+  }
+  if (step.op == Op::lowest || step.op == Op::highest) {
+    if (poisoned) return quiet();
+    Value result = oracle::infinity_value(step.op == Op::highest);
+    for (const Value& v : elements) {
+      if (step.op == Op::lowest ? less(v, result) : less(result, v)) result = v;
+    }
+    return result;
+  }
+  Value result = oracle::zero_value(false);
+  for (const Value& v : elements) {
+    const Value size = signed_value(v, false);
+    if (step.op == Op::sum) result = add(result, v, step.precision);
+    else if (less(signed_value(result, false), size)) result = step.op == Op::peak ? v : size;
+  }
+  return result;
+}
+
+}  // namespace
+
+std::size_t nearest_entry_exact(const Step& step, const Value& value, std::span<const Value> entries) {
+  std::size_t best = 0;
+  Value least = oracle::infinity_value(false);
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const Value distance = signed_value(add(value, negated(entries[i]), step.precision), false);
+    if (!less(distance, least)) continue;
+    least = distance;
+    best = i;
+  }
+  return best;
+}
+
+std::vector<Value> collective_exact(const Step& step, std::span<const Value> elements, const Value& fraction) {
   if (step.op == Op::hadamard) {
     std::vector<Value> values(elements.begin(), elements.end());
     for (std::size_t stride = 1; stride < values.size(); stride *= 2) {
@@ -229,12 +300,7 @@ std::vector<Value> collective_exact(const Step& step, std::span<const Value> ele
     }
     return values;
   }
-  Value result = oracle::zero_value(false);
-  for (const Value& element : elements) {
-    result = step.op == Op::sum ? add(result, element, step.precision)
-                                : negated(minimum(negated(result), negated(signed_value(element, false))));
-  }
-  return {result};
+  return {one_of_all(step, elements, fraction)};
 }
 
 }  // namespace halfulp::recipes

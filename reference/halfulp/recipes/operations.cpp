@@ -1,6 +1,7 @@
 // Operations on binary64 numbers, each rounded once to its precision.
 #include "halfulp/recipes/operations.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -72,6 +73,51 @@ std::vector<double> hadamard(std::vector<double> values, Precision precision) {
   return values;
 }
 
+/// At position fraction * (n - 1) of the sorted values: below + weight * (above - below), and from weight 1/2 upward
+/// above - (above - below) * (1 - weight), every operation rounded. NaN when any value is.
+double quantile(std::vector<double> values, double fraction, Precision precision) {
+  if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
+  for (const double value : values) {
+    if (std::isnan(value)) return value;
+  }
+  std::sort(values.begin(), values.end());
+  const double position = rounded(fraction * rounded(static_cast<double>(values.size() - 1), precision), precision);
+  const double floor = std::floor(position), last = static_cast<double>(values.size() - 1);
+  const double below = values[static_cast<std::size_t>(std::clamp(floor, 0.0, last))];
+  const double above = values[static_cast<std::size_t>(std::clamp(std::ceil(position), 0.0, last))];
+  const double weight = rounded(position - floor, precision);
+  const double gap = rounded(above - below, precision);
+  if (weight < 0.5) return rounded(below + rounded(weight * gap, precision), precision);
+  return rounded(above - rounded(gap * rounded(1 - weight, precision), precision), precision);
+}
+
+/// What the elements of a block give together.
+double one_of_all(const Step& step, const std::vector<double>& in, double fraction) {
+  if (step.op == Op::quantile) return quantile(in, fraction, step.precision);
+  if (step.op == Op::count) return rounded(static_cast<double>(in.size()), step.precision);
+  if (step.op == Op::median) {
+    std::vector<double> sorted = in;
+    for (const double value : in) {
+      if (std::isnan(value)) return value;
+    }
+    std::stable_sort(sorted.begin(), sorted.end());
+    return sorted.empty() ? std::numeric_limits<double>::quiet_NaN() : sorted[(sorted.size() - 1) / 2];
+  }
+  double result = step.op == Op::lowest || step.op == Op::highest ? std::numeric_limits<double>::infinity() : 0;
+  if (step.op == Op::highest) result = -result;
+  for (const double value : in) {
+    const bool nan = std::isnan(value) || std::isnan(result);
+    switch (step.op) {
+      case Op::sum: result = rounded(result + value, step.precision); break;
+      case Op::peak: result = std::fabs(value) > std::fabs(result) ? value : result; break;
+      case Op::lowest: result = nan ? value + result : value < result ? value : result; break;
+      case Op::highest: result = nan ? value + result : value > result ? value : result; break;
+      default: result = maximum(result, std::fabs(value)); break;
+    }
+  }
+  return result;
+}
+
 }  // namespace
 
 double decode(const FormatSpec& format, std::uint64_t code) {
@@ -101,6 +147,7 @@ double apply(const Step& step, double p, double q, double r, double s) {
     case Op::negate: return -p;
     case Op::absolute: return std::fabs(p);
     case Op::copy_sign: return std::copysign(p, q);
+    case Op::square_root: return rounded(std::sqrt(p), step.precision);
     case Op::minimum: return minimum(p, q);
     case Op::maximum: return maximum(p, q);
     case Op::fma:
@@ -123,16 +170,12 @@ double apply(const Step& step, double p, double q, double r, double s) {
     case Op::select_finite: return std::isfinite(p) ? q : r;
     case Op::select_nan: return std::isnan(p) ? q : r;
     case Op::select_less: return p < q ? r : s;
-    case Op::cast:
-    case Op::sum:
-    case Op::largest:
-    case Op::hadamard:
-    case Op::flip_signs: break;
+    default: break;
   }
   throw std::logic_error("not an operation on single numbers");
 }
 
-std::vector<double> apply_collective(const Step& step, const std::vector<double>& elements) {
+std::vector<double> apply_collective(const Step& step, const std::vector<double>& elements, double fraction) {
   if (step.op == Op::hadamard) return hadamard(elements, step.precision);
   if (step.op == Op::flip_signs) {
     std::vector<double> flipped = elements;
@@ -142,11 +185,20 @@ std::vector<double> apply_collective(const Step& step, const std::vector<double>
     }
     return flipped;
   }
-  double result = 0;
-  for (const double value : elements) {
-    result = step.op == Op::sum ? rounded(result + value, step.precision) : maximum(result, std::fabs(value));
+  return {one_of_all(step, elements, fraction)};
+}
+
+double nearest_entry(const Step& step, double value, const std::vector<double>& entries) {
+  std::size_t best = 0;
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const double distance = std::fabs(rounded(value - entries[i], step.precision));
+    if (distance < least) {
+      least = distance;
+      best = i;
+    }
   }
-  return {result};
+  return static_cast<double>(best);
 }
 
 }  // namespace halfulp::recipes

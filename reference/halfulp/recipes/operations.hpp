@@ -21,7 +21,10 @@ double maximum(double p, double q);
 /// One operation on numbers; the result is rounded to the step's precision where the operation rounds.
 double apply(const Step& step, double p, double q, double r, double s);
 
-/// A collective operation over the elements of a block: one result, or one per element.
-std::vector<double> apply_collective(const Step& step, const std::vector<double>& elements);
+/// A collective operation over the elements of a block: one result, or one per element. `fraction` is quantile's.
+std::vector<double> apply_collective(const Step& step, const std::vector<double>& elements, double fraction);
+
+/// The index of the entry with the least |entry - value|, each difference rounded; the first of equal ones.
+double nearest_entry(const Step& step, double value, const std::vector<double>& entries);
 
 }  // namespace halfulp::recipes

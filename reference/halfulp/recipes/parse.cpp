@@ -27,6 +27,9 @@ constexpr auto kFunctions = std::to_array<Function>({
     {"rha", Op::round_away, 1},        {"pow2_floor", Op::pow2_floor, 1}, {"pow2_ceil", Op::pow2_ceil, 1},
     {"if_zero", Op::select_zero, 3},   {"if_finite", Op::select_finite, 3},
     {"if_nan", Op::select_nan, 3},     {"if_less", Op::select_less, 4},
+    {"sqrt", Op::square_root, 1},      {"count", Op::count, 1},        {"peak", Op::peak, 1},
+    {"lowest", Op::lowest, 1},         {"highest", Op::highest, 1},    {"median", Op::median, 1},
+    {"quantile", Op::quantile, 2},     {"nearest", Op::nearest_entry, 2}, {"entry", Op::entry, 2},
     {"sum", Op::sum, 1},               {"largest", Op::largest, 1},    {"hadamard", Op::hadamard, 1},
 });
 
@@ -59,6 +62,9 @@ class Parser {
     }
     if (recipe_.code.reg < 0) fail("no `code` statement");
     if (recipe_.value_reg < 0) fail("no `value` statement");
+    for (Input& input : recipe_.inputs) {
+      if (input.per == PerInput::table) input.entries = std::int64_t{1} << recipe_.code.format.width;
+    }
     return std::move(recipe_);
   }
 
@@ -122,6 +128,15 @@ class Parser {
       if (nan != "drop" && nan != "propagate") fail("amax takes drop or propagate");
       recipe_.amax_propagates_nan = nan == "propagate";
       if (!rest.empty()) recipe_.amax_start = rest;
+    } else if (word == "element") {
+      while (!rest.empty()) {
+        recipe_.elements.emplace_back(take_word(rest));
+        if (!find_format(recipe_.elements.back())) fail("unknown format " + recipe_.elements.back());
+      }
+      element_ = recipe_.elements.at(0);
+    } else if (word == "keep") {
+      recipe_.keep_reg = whole_expression(rest);
+      if (scope_of_[recipe_.keep_reg] != Scope::element) fail("keep takes elements");
     } else if (word == "input") {
       input(rest);
     } else if (word == "transform") {
@@ -153,6 +168,10 @@ class Parser {
     Input input;
     input.name = take_word(rest);
     Scope scope = Scope::tensor;
+    if (rest == "table") {
+      input.per = PerInput::table;
+      rest = {};
+    }
     if (rest.substr(0, 4) == "per ") {
       take_word(rest);
       const std::string_view per = take_word(rest);
@@ -221,14 +240,16 @@ class Parser {
   }
 
   void parse_target(std::string_view word, Step& step) const {
-    const std::string_view name = word.substr(0, word.find(':'));
+    std::string_view name = word.substr(0, word.find(':'));
+    const std::size_t written = name.size();
+    if (name == "element") name = element_;
     const auto format = find_format(name);
     if (!format) fail("unknown format " + std::string(name));
     step.target_name = name;
     step.target = format->spec;
     const bool wide = format->spec.encoding == Encoding::floating && format->spec.width > 8;
     if (wide) step.policy.overflow = Overflow::overflow;
-    std::string_view words = word.size() > name.size() ? word.substr(name.size() + 1) : std::string_view{};
+    std::string_view words = word.size() > written ? word.substr(written + 1) : std::string_view{};
     while (!words.empty()) {
       const std::string_view option = words.substr(0, words.find(','));
       words.remove_prefix(std::min(words.size(), option.size() + 1));
@@ -258,8 +279,13 @@ class Parser {
     step.precision = precision_;
     for (const int operand : operands) step.scope = std::max(step.scope, scope_of_[operand]);
     step.operands = std::move(operands);
-    if (is_collective(op) && step.scope != Scope::element) fail("sum, largest, hadamard and flip_signs take elements");
-    if (op == Op::sum || op == Op::largest) step.scope = Scope::block;
+    if (is_collective(op) && scope_of_[step.operands[0]] != Scope::element) fail("sums, maxima, … take elements");
+    if (is_collective(op) && op != Op::hadamard && op != Op::flip_signs) step.scope = Scope::block;
+    if (op == Op::nearest_entry || op == Op::entry) {
+      const int table = step.operands[op == Op::entry ? 0 : 1];
+      const auto is_table = [&](const Input& input) { return input.reg == table && input.per == PerInput::table; };
+      if (std::none_of(recipe_.inputs.begin(), recipe_.inputs.end(), is_table)) fail("nearest and entry take an input table");
+    }
     return emit(step);
   }
 
@@ -351,6 +377,11 @@ class Parser {
 
   int variable(const std::string& name) {
     if (name == "inf") return emit_literal("inf");
+    if (name == "levels") {
+      const auto format = find_format(element_);
+      if (!format || format->spec.encoding != Encoding::twos_complement) fail("levels needs an integer element");
+      return emit_literal(std::to_string(format->spec.largest_magnitude() >> format->spec.fraction_bits));
+    }
     if (const auto known = variables_.find(name); known != variables_.end()) return known->second;
     for (const Given& given : kGiven) {
       if (given.name != name) continue;
@@ -407,6 +438,7 @@ class Parser {
 
   QuantRecipe recipe_;
   std::string_view source_;
+  std::string element_;
   std::string_view in_;
   std::string text_;
   int line_number_ = 0;
@@ -419,6 +451,26 @@ class Parser {
 }  // namespace
 
 QuantRecipe parse_recipe(const std::string& name, std::string_view text) { return Parser(name, text).parse(); }
+
+std::string text_with_element(std::string_view text, std::string_view element) {
+  std::string result(text);
+  constexpr std::string_view word = "element ";
+  std::size_t at = result.find(word);
+  while (at != std::string::npos && at != 0 && result[at - 1] != '\n') at = result.find(word, at + 1);
+  const std::size_t end = at == std::string::npos ? at : result.find('\n', at);
+  std::string others;
+  bool known = false;
+  for (std::size_t i = at == std::string::npos ? at : at + word.size(); i < end;) {
+    const std::size_t stop = std::min(result.find(' ', i), end);
+    const std::string each = result.substr(i, stop - i);
+    if (each == element) known = true;
+    else others += " " + each;
+    i = stop + 1;
+  }
+  if (!known) throw InputError("element '" + std::string(element.substr(0, 40)) + "'", "not one of this recipe's elements",
+                               "`halfulp recipes NAME` lists them");
+  return result.replace(at, end - at, std::string(word) + std::string(element) + others);
+}
 
 bool QuantRecipe::exact_steps() const {
   const auto approximate = [](const Step& s) { return s.op == Op::reciprocal_approx || s.op == Op::log2 || s.op == Op::exp2; };

@@ -41,9 +41,13 @@ class Registers {
 
  private:
   void run_collective(const Step& step) {
-    std::vector<double> results = apply_collective(step, array(step.operands[0]));
+    std::vector<double> results = apply_collective(step, array(step.operands[0]), operand(step, 1, 0));
     if (step.scope == Scope::element) array(step.result) = std::move(results);
     else number(step.result) = results[0];
+  }
+
+  const std::vector<double>& table(const Step& step, std::size_t which) const {
+    return arrays_[static_cast<std::size_t>(step.operands[which])];
   }
 
   double operand(const Step& step, std::size_t which, std::size_t i) const {
@@ -53,6 +57,8 @@ class Registers {
   }
 
   double one(const Step& step, std::size_t i, std::vector<std::uint64_t>* codes, std::size_t where) const {
+    if (step.op == Op::nearest_entry) return nearest_entry(step, operand(step, 0, i), table(step, 1));
+    if (step.op == Op::entry) return table(step, 0)[static_cast<std::size_t>(operand(step, 1, i))];
     if (step.op != Op::cast) return apply(step, operand(step, 0, i), operand(step, 1, i), operand(step, 2, i), operand(step, 3, i));
     const CastResult result = cast(kF64, std::bit_cast<std::uint64_t>(operand(step, 0, i)), step.target, step.policy);
     if (result.refusal != Refusal::none) {
@@ -73,8 +79,8 @@ struct Extremes {
   void add(double value) {
     nan = nan || std::isnan(value);
     amax = std::fmax(amax, std::fabs(value));
-    low = std::fmin(low, value);
-    high = std::fmax(high, value);
+    if (value < low) low = value;  // the first of two zeros stays
+    if (value > high) high = value;
   }
 };
 
@@ -83,6 +89,7 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 /// The values of the inputs of one kind, for place `i` of it (element inputs are filled by place_inputs).
 void set_inputs(const QuantRecipe& recipe, const Inputs& inputs, PerInput per, std::int64_t i, Registers& registers) {
   for (const Input& input : recipe.inputs) {
+    if (per == PerInput::tensor && input.per == PerInput::table) registers.array(input.reg) = inputs.at(input.name);
     if (input.per != per) continue;
     const auto given = inputs.find(input.name);
     if (given == inputs.end()) registers.number(input.reg) = literal_value(input.default_literal);
@@ -207,6 +214,13 @@ Quantized quantize(const QuantRecipe& recipe, const TensorView& tensor, const In
       if (step.result == recipe.zero.reg) out.zeros.push_back(one[0]);
     }
     place(block_codes, tensor.columns, range, out.codes);
+    for (std::size_t n = 0; recipe.keep_reg >= 0 && n < values.size(); ++n) {
+      if (registers.array(recipe.keep_reg)[n] == 0) continue;
+      const auto width = static_cast<std::size_t>(range.columns);
+      const std::int64_t index = (range.row + static_cast<std::int64_t>(n / width)) * tensor.columns + range.column +
+                                 static_cast<std::int64_t>(n % width);
+      out.kept.push_back({index, tensor.values[static_cast<std::size_t>(index)]});
+    }
   }
   return out;
 }
@@ -247,6 +261,7 @@ std::vector<double> dequantize(const QuantRecipe& recipe, const Quantized& quant
       }
     }
   }
+  for (const Kept& kept : quantized.kept) out[static_cast<std::size_t>(kept.index)] = kept.value;
   return out;
 }
 

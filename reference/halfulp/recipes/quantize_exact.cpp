@@ -59,6 +59,10 @@ class Run {
   void set_inputs(PerInput per, std::int64_t i) {
     for (const Input& input : recipe_.inputs) {
       if (input.per == per) set(input.reg, input_value(input, i));
+      if (per != PerInput::tensor || input.per != PerInput::table) continue;
+      std::vector<Value> entries;
+      for (const double entry : inputs_.at(input.name)) entries.push_back(value_of_double(entry));
+      set_elements(input.reg, entries);
     }
   }
 
@@ -122,13 +126,23 @@ class Run {
   void run(const Step& step, std::size_t elements, std::vector<std::uint64_t>& codes) {
     if (is_collective(step.op)) {
       const std::vector<Value>& in = registers_[static_cast<std::size_t>(step.operands[0])];
-      set_elements(step.result, collective_exact(step, in));
+      set_elements(step.result, collective_exact(step, in, step.operands.size() > 1 ? get(step.operands[1], 0) : Value{}));
       return;
     }
     const std::size_t count = step.scope == Scope::element ? elements : 1;
     std::vector<Value> results(count);
     codes.assign(count, 0);
     for (std::size_t i = 0; i < count; ++i) {
+      if (step.op == Op::nearest_entry) {
+        const std::size_t index = nearest_entry_exact(step, get(step.operands[0], i), entries(step.operands[1]));
+        results[i] = oracle::value_from(oracle::Exact(static_cast<std::int64_t>(index)));
+        continue;
+      }
+      if (step.op == Op::entry) {
+        const auto index = get(step.operands[1], i).number().to_int64().value();
+        results[i] = entries(step.operands[0])[static_cast<std::size_t>(index)];
+        continue;
+      }
       std::vector<Value> operands;
       for (const int reg : step.operands) operands.push_back(get(reg, i));
       results[i] = apply_exact(step, operands, &codes[i]);
@@ -137,6 +151,8 @@ class Run {
   }
 
  private:
+  const std::vector<Value>& entries(int reg) const { return registers_[static_cast<std::size_t>(reg)]; }
+
   Value input_value(const Input& input, std::int64_t i) const {
     const auto given = inputs_.find(input.name);
     if (given == inputs_.end()) return literal_exact(input.default_literal, Precision::f64);
@@ -203,6 +219,13 @@ Quantized quantize_exact(const QuantRecipe& recipe, const TensorView& tensor, co
         for (std::int64_t c = range.column; c < range.column + range.columns; ++c) out.codes[at(r, c)] = codes[next++];
       }
     }
+    for (std::size_t n = 0; recipe.keep_reg >= 0 && n < values.size(); ++n) {
+      const Value& flag = run.get(recipe.keep_reg, n);
+      const auto width = static_cast<std::size_t>(range.columns);
+      const std::int64_t index = (range.row + static_cast<std::int64_t>(n / width)) * tensor.columns + range.column +
+                                 static_cast<std::int64_t>(n % width);
+      if (flag.cls != ValueClass::zero) out.kept.push_back({index, tensor.values[static_cast<std::size_t>(index)]});
+    }
   }
   return out;
 }
@@ -242,6 +265,7 @@ std::vector<Value> dequantize_exact(const QuantRecipe& recipe, const Quantized& 
       for (std::int64_t c = range.column; c < range.column + range.columns; ++c) out[at(r, c)] = run.get(recipe.value_reg, next++);
     }
   }
+  for (const Kept& kept : quantized.kept) out[static_cast<std::size_t>(kept.index)] = value_of_double(kept.value);
   return out;
 }
 

@@ -39,6 +39,7 @@ enum class Op : std::uint8_t {
   add, subtract, multiply, divide,
   negate, absolute,   ///< exact
   copy_sign,          ///< magnitude of operand 1, sign of operand 2; the sign of a NaN that was decoded counts
+  square_root,
   minimum, maximum,   ///< C's fmin and fmax: a NaN operand loses
   fma,
   reciprocal_approx,  ///< binary32 subnormals count as zeros; admissible: every value within one ulp of the exact result
@@ -57,10 +58,17 @@ enum class Op : std::uint8_t {
   largest,                     ///< element to block: largest magnitude, NaN dropped
   hadamard,                    ///< element to element: butterflies of stride 1, 2, 4 … along the block's elements
   flip_signs,                  ///< element to element: bit i of operand 2 (an integer literal) negates elements i, i + 16 …
+  count,                       ///< element to block: how many elements
+  peak,                        ///< element to block: the first element of the largest magnitude, its sign kept, NaN dropped
+  lowest, highest,             ///< element to block: minimum and maximum, the first of equal ones; a NaN makes them NaN
+  median,                      ///< element to block: the lower median, number (n - 1) / 2 in order; a NaN makes it NaN
+  quantile,                    ///< element to block: at fraction operand 2, interpolated between two elements; see quantile()
+  nearest_entry,               ///< index of the entry of table operand 2 at the least rounded distance, first minimum wins
+  entry,                       ///< the entry of table operand 1 whose index is operand 2
 };
 
 /// True for operations that need all elements of a block at once.
-constexpr bool is_collective(Op op) { return op == Op::sum || op == Op::largest || op == Op::hadamard || op == Op::flip_signs; }
+constexpr bool is_collective(Op op) { return op >= Op::sum && op <= Op::quantile; }
 
 /// A step: registers are numbered in order of definition; operands are register numbers.
 struct Step {
@@ -87,13 +95,14 @@ struct Stored {
 };
 
 /// What an input's values belong to. A single value serves every place.
-enum class PerInput : std::uint8_t { tensor, block, column, element };
+enum class PerInput : std::uint8_t { tensor, block, column, element, table };
 
-/// A value that the caller gives, or one per block (in block order), per column, or per element.
+/// A value that the caller gives, or one per block (in block order), per column, per element, or a whole table.
 struct Input {
   std::string name;
   std::string default_literal;  ///< empty: required
   PerInput per = PerInput::tensor;
+  std::int64_t entries = 0;  ///< of a table: as many as the element has codes
   int reg = 0;
 };
 
@@ -105,6 +114,7 @@ struct QuantRecipe {
   Precision precision = Precision::f32;
   bool amax_propagates_nan = false;
   std::string amax_start = "0";
+  std::vector<std::string> elements;  ///< those that a caller may choose from, the default first; empty: `code` names it
   std::vector<Input> inputs;
   std::vector<Step> transform_steps;  ///< make x from the tensor's own elements `given`, before everything else
   std::vector<Step> steps;        ///< quantization, in order
@@ -112,6 +122,7 @@ struct QuantRecipe {
   Stored tensor_scale, scale, zero, code;
   int given = -1, transform_reg = -1;  ///< -1: x is the tensor's element
   int value_reg = -1;
+  int keep_reg = -1;  ///< elements where it is not 0 are kept as they are, beside the codes
   int registers = 0;
   int x = -1, a = -1, lo = -1, hi = -1, A = -1, LO = -1, HI = -1, v = -1;  ///< registers of the given variables; -1: unused
   std::vector<std::string> facts;  ///< packing, layout, special cases: printed, not run

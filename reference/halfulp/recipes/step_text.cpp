@@ -25,6 +25,9 @@ constexpr auto kOps = std::to_array<OpText>({
     {Op::sum, "sum", true},         {Op::largest, "largest", false}, {Op::hadamard, "hadamard", true},
     {Op::flip_signs, "flip_signs", false},
     {Op::copy_sign, "copysign", false},
+    {Op::square_root, "sqrt", true}, {Op::count, "count", false},   {Op::peak, "peak", false},
+    {Op::lowest, "lowest", false},  {Op::highest, "highest", false}, {Op::median, "median", false},
+    {Op::quantile, "quantile", true}, {Op::nearest_entry, "nearest", true}, {Op::entry, "entry", false},
 });
 
 std::string_view precision_name(Precision precision) {

@@ -48,7 +48,8 @@ void check_inputs(const QuantRecipe& recipe, const Blocks& blocks, const Inputs&
     if (input.per == PerInput::column) places = blocks.columns;
     if (input.per == PerInput::element) places = blocks.rows * blocks.columns;
     const auto size = static_cast<std::int64_t>(given->second.size());
-    if (size != 1 && size != places) {
+    if (input.per == PerInput::table) places = input.entries;
+    if ((size != 1 || input.per == PerInput::table) && size != places) {
       throw InputError("recipe " + recipe.name + ", input '" + input.name + "'",
                        std::to_string(size) + " values for " + std::to_string(places) + " places", "give one value, or one for each");
     }

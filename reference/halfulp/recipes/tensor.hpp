@@ -55,6 +55,13 @@ bool reads(const std::vector<Step>& steps, int reg);
 /// Throws InputError unless every required input is given and each has one value or as many as its places.
 void check_inputs(const QuantRecipe& recipe, const Blocks& blocks, const Inputs& inputs);
 
+/// An element that a recipe keeps as it is.
+struct Kept {
+  std::int64_t index = 0;  ///< row-major
+  double value = 0;
+  friend bool operator==(const Kept&, const Kept&) = default;
+};
+
 struct Quantized {
   Blocks blocks;
   std::optional<std::uint64_t> tensor_scale;  ///< code in recipe.tensor_scale.format
@@ -62,10 +69,12 @@ struct Quantized {
   std::vector<std::uint64_t> scales;          ///< one code per block, or empty
   std::vector<std::uint64_t> zeros;           ///< one code per block, or empty
   std::vector<std::uint64_t> codes;           ///< one per element, row-major
+  std::vector<Kept> kept;                     ///< by `keep`, in order of block, then element
 
   /// Compares what is stored.
   friend bool operator==(const Quantized& a, const Quantized& b) {
-    return a.tensor_scale == b.tensor_scale && a.scales == b.scales && a.zeros == b.zeros && a.codes == b.codes;
+    return a.tensor_scale == b.tensor_scale && a.scales == b.scales && a.zeros == b.zeros && a.codes == b.codes &&
+           a.kept == b.kept;
   }
 };
 
