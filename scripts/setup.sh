@@ -24,7 +24,7 @@ done
 
 say() { printf '\n== %s\n' "$*"; }
 
-needed="g++ cmake ninja-build pkg-config libboost1.81-dev libhwy-dev libcli11-dev libfmt-dev nlohmann-json3-dev"
+needed="g++ cmake ninja-build pkg-config libboost1.81-dev libhwy-dev libcli11-dev libfmt-dev nlohmann-json3-dev zlib1g-dev"
 optional="" # packages whose absence only leaves an implementation under test out
 
 # have PACKAGE: installed already.

@@ -1,0 +1,111 @@
+// Byte strings, temporary folders, messages and a Python for the tests of tensor files.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "halfulp/error.hpp"
+#include "halfulp/tensors/bytes.hpp"
+
+namespace halfulp::tensors {
+
+/// The bytes of a literal, NULs included.
+template <std::size_t N>
+std::string raw(const char (&text)[N]) {
+  return std::string(text, N - 1);
+}
+
+/// Little-endian number of `size` bytes.
+inline std::string le(std::uint64_t value, int size) {
+  std::string out;
+  for (int i = 0; i < size; ++i) out += static_cast<char>(value >> (8 * i) & 0xff);
+  return out;
+}
+
+inline Bytes source_of(std::string_view bytes, const std::string& name = "file") {
+  return memory_bytes(name, std::as_bytes(std::span(bytes)));
+}
+
+/// The message of the InputError that `run` throws, or "accepted".
+template <class Run>
+std::string message_of(Run&& run) {
+  try {
+    run();
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+inline bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+/// A folder that goes away with the test.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    char name[] = "/tmp/halfulp-test-XXXXXX";
+    path_ = mkdtemp(name);
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
+  std::size_t files() const {
+    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(path_), {}));
+  }
+
+ private:
+  std::string path_;
+};
+
+inline void write_bytes(const std::string& path, std::string_view bytes) {
+  std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+}
+
+inline std::string read_bytes(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// The Python of $HALFULP_PYTHON, else of .venv in the source tree, else python3.
+inline std::string python() {
+  if (const char* named = std::getenv("HALFULP_PYTHON")) return named;
+  const std::string in_tree = std::string(HALFULP_SOURCE_DIR) + "/.venv/bin/python";
+  return std::filesystem::exists(in_tree) ? in_tree : "python3";
+}
+
+/// True when that Python imports the module.
+inline bool python_has(const std::string& modules) {
+  return std::system((python() + " -c 'import " + modules + "' >/dev/null 2>&1").c_str()) == 0;
+}
+
+/// Runs a script, which fails the test when it fails.
+inline void run_python(const TemporaryFolder& folder, const std::string& script) {
+  const std::string path = folder / "script.py", log = folder / "log";
+  write_bytes(path, script);
+  ASSERT_EQ(std::system((python() + " " + path + " " + folder / "" + " >" + log + " 2>&1").c_str()), 0)
+      << read_bytes(log);
+}
+
+}  // namespace halfulp::tensors
+
+#define HALFULP_NEEDS_PYTHON(modules)                                                                 \
+  if (!python_has(modules)) {                                                                         \
+    GTEST_SKIP() << python()                                                                          \
+                 << " cannot import " modules ": not compared (HALFULP_PYTHON names another Python)"; \
+  }
