@@ -27,11 +27,11 @@ struct ZipEntry {
 /// Lists the members in the order of the central directory. Throws InputError naming the byte.
 std::vector<ZipEntry> read_zip(const ByteSource& archive);
 
-/// Deflated members up to this size are inflated into memory; larger ones are inflated as they are read, so
-/// that reading backwards starts again.
+/// Deflated members up to this size are inflated into memory; larger ones are inflated as they are read, so that reading
+/// backwards starts again.
 inline constexpr std::uint64_t kHeldMember = 64 << 20;
 
 /// The bytes of a member. Its length and CRC are checked before this returns. Throws InputError.
-Bytes open_zip_member(const Bytes& archive, const ZipEntry& entry);
+Bytes open_zip_member(const Bytes& archive, const ZipEntry& entry, std::uint64_t held = kHeldMember);
 
 }  // namespace halfulp::tensors

@@ -121,9 +121,9 @@ class InflatedBytes final : public ByteSource {
 
 }  // namespace
 
-Bytes open_zip_member(const Bytes& archive, const ZipEntry& entry) {
+Bytes open_zip_member(const Bytes& archive, const ZipEntry& entry, std::uint64_t held_size) {
   const std::string name = archive->name() + ":" + entry.name;
-  const bool inflates = entry.method == ZipMethod::deflate, held = inflates && entry.size <= kHeldMember;
+  const bool inflates = entry.method == ZipMethod::deflate, held = inflates && entry.size <= held_size;
   std::vector<std::byte> all, chunk(kChunk);
   Inflater inflater(*archive, entry, name);
   uLong crc = crc32(0, nullptr, 0);

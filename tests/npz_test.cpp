@@ -1,0 +1,365 @@
+// .npz files: malformed archives, tricks in names, bombs, and the bytes of numpy.
+#include "halfulp/tensors/npz.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tensor_files.hpp"
+
+namespace halfulp::tensors {
+namespace {
+
+std::uint32_t crc_of(std::string_view bytes) {  // CRC-32 of IEEE 802.3, bit by bit
+  std::uint32_t crc = ~0u;
+  for (const char c : bytes) {
+    crc ^= static_cast<unsigned char>(c);
+    for (int i = 0; i < 8; ++i) crc = crc >> 1 ^ (0xedb88320u & (0u - (crc & 1)));
+  }
+  return ~crc;
+}
+
+/// A member as its two headers describe it; each field can lie.
+struct Member {
+  std::string name = "a.npy", data = {};
+  std::uint64_t size = data.size(), compressed = data.size();
+  int method = 0, flags = 0;
+  std::uint32_t crc = crc_of(data);
+  std::string local_name = name, extra = {};
+  int local_method = method;
+  std::int64_t at = -1;  ///< header offset in the directory; -1: where it is
+};
+
+std::string local_of(const Member& m) {
+  return raw("PK\3\4") + le(20, 2) + le(static_cast<unsigned>(m.flags), 2) +
+         le(static_cast<unsigned>(m.local_method), 2) + le(0, 4) + le(m.crc, 4) + le(m.compressed, 4) +
+         le(m.size, 4) + le(m.local_name.size(), 2) + le(0, 2) + m.local_name + m.data;
+}
+
+struct End {
+  std::int64_t entries = -1, size = -1, offset = -1;
+  int disk = 0;
+  std::string before = {}, comment = {};
+};
+
+std::string zip(const std::vector<Member>& members, const End& end = {}) {
+  std::string out, directory;
+  for (const Member& m : members) {
+    const std::uint64_t at = m.at >= 0 ? static_cast<std::uint64_t>(m.at) : out.size();
+    out += local_of(m);
+    directory += raw("PK\1\2") + le(20, 2) + le(20, 2) + le(static_cast<unsigned>(m.flags), 2) +
+                 le(static_cast<unsigned>(m.method), 2) + le(0, 4) + le(m.crc, 4) + le(m.compressed, 4) +
+                 le(m.size, 4) + le(m.name.size(), 2) + le(m.extra.size(), 2) + le(0, 2) + le(0, 2) +
+                 le(0, 2) + le(0, 4) + le(at, 4) + m.name + m.extra;
+  }
+  const auto or_else = [](std::int64_t given, std::uint64_t fact) {
+    return given >= 0 ? static_cast<std::uint64_t>(given) : fact;
+  };
+  const std::uint64_t offset = out.size();
+  return out + directory + end.before + raw("PK\5\6") + le(static_cast<unsigned>(end.disk), 2) + le(0, 2) +
+         le(or_else(end.entries, members.size()), 2) + le(or_else(end.entries, members.size()), 2) +
+         le(or_else(end.size, directory.size()), 4) + le(or_else(end.offset, offset), 4) +
+         le(end.comment.size(), 2) + end.comment;
+}
+
+std::string array(const std::string& data, const std::vector<std::uint64_t>& shape) {
+  return npy_header_text({"|u1", false, shape}) + data;
+}
+
+Member member(const std::string& name, const std::string& data = array("abc", {3})) {
+  return {.name = name, .data = data};
+}
+
+/// A stored block of RFC 1951: the bytes as they are.
+std::string stored_block(const std::string& data) {
+  return raw("\1") + le(data.size(), 2) + le(~data.size(), 2) + data;
+}
+
+Member deflated(const std::string& stream, const std::string& data) {
+  return {
+      .data = stream, .size = data.size(), .compressed = stream.size(), .method = 8, .crc = crc_of(data)};
+}
+
+std::string text_of(const TensorSource& source) {
+  std::string text(source.size(), '\0');
+  source.read_words(0, std::as_writable_bytes(std::span(text)));
+  return text;
+}
+
+/// Opens and reads every array.
+std::string message(const std::string& archive) {
+  return message_of([&] {
+    const NpzFile file(source_of(archive, "x.npz"));
+    for (const ZipEntry& entry : file.entries()) open_zip_member(source_of(archive, "x.npz"), entry);
+    for (const std::string& name : file.names()) text_of(file.open(name));
+  });
+}
+
+TEST(Npz, ReadsStoredAndDeflatedMembers) {
+  const std::string data = array("abc", {3});
+  const std::string archive = zip({member("a.npy"), [&] {
+                                     Member m = deflated(stored_block(data), data);
+                                     m.name = m.local_name = "dir/b:c.npy";
+                                     return m;
+                                   }()});
+  EXPECT_TRUE(contains(message(archive), "outside the archive"));  // a colon names a drive
+  Member b = deflated(stored_block(data), data);
+  b.name = b.local_name = "dir/b.npy";
+  const NpzFile file(
+      source_of(zip({member("a.npy"), b, member("readme.txt", "x")}, {.comment = "a comment PK\5\6"})));
+  EXPECT_EQ(file.names(), (std::vector<std::string>{"a", "dir/b"}));
+  EXPECT_EQ(text_of(file.open("a")), "abc");
+  EXPECT_EQ(text_of(file.open("dir/b")), "abc");
+  EXPECT_EQ(file.open("a", "mxint8").type().name, "mxint8");
+  EXPECT_TRUE(contains(message_of([&] { file.open("dirb"); }),
+                       "'file' has none of that name; the nearest is dir/b"));
+  EXPECT_TRUE(NpzFile(source_of(zip({}))).names().empty());
+}
+
+TEST(Npz, MalformedArchivesAreRefusedWithTheByteThatIsWrong) {
+  const std::string data = array("abc", {3}), good = zip({member("a.npy")});
+  const auto changed = [](Member m, auto&& change) {
+    change(m);
+    return zip({m});
+  };
+  const Member a = member("a.npy"), d = deflated(stored_block(data), data);
+  const struct {
+    const char* name;
+    std::string bytes;
+    std::string part;
+  } table[] = {
+      {"empty", "", "byte 0: it does not end as a ZIP archive does"},
+      {"text", "hello, this is not an archive at all", "it does not end as a ZIP archive does"},
+      {"no end", good.substr(0, good.size() - 22), "it does not end as a ZIP archive does"},
+      {"cut end", good.substr(0, good.size() - 1), "it does not end as a ZIP archive does"},
+      {"trailing byte", good + "x", "it does not end as a ZIP archive does"},
+      {"cut start", good.substr(1), "the directory does not lie where"},
+      {"leading byte", "x" + good, "the directory does not lie where"},
+      {"two disks", zip({a}, {.disk = 1}), "spans several files"},
+      {"lying count", zip({a}, {.entries = 60000}), "60000 members do not fit"},
+      {"count of none", zip({a}, {.entries = 0}), "goes on after its last record"},
+      {"lying directory size", zip({a}, {.size = 1 << 30}), "does not lie where"},
+      {"lying directory offset", zip({a}, {.offset = 1}), "does not lie where"},
+      {"ZIP64 record outside",
+       zip({a}, {.size = 71, .before = raw("PK\6\7") + le(0, 4) + le(1ull << 60, 8) + le(1, 4)}),
+       "ZIP64 end record is said to lie outside"},
+      {"no ZIP64 record", zip({a}, {.before = raw("PK\6\7") + le(0, 4) + le(3, 8) + le(1, 4)}),
+       "no ZIP64 end record"},
+      {"broken record",
+       [&] {
+         std::string s = good;
+         s[s.find("PK\1\2")] = 'x';
+         return s;
+       }(),
+       "a broken record"},
+      {"name beyond",
+       [&] {
+         std::string s = good;
+         s[s.find("PK\1\2") + 29] = '\x7f';
+         return s;
+       }(),
+       "a broken record"},
+      {"encrypted", changed(a, [](Member& m) { m.flags = 1; }), "is encrypted"},
+      {"bzip2", changed(a, [](Member& m) { m.method = m.local_method = 12; }), "compressed by method 12"},
+      {"local method", changed(a, [](Member& m) { m.local_method = 8; }),
+       "its header and the directory differ"},
+      {"local name", changed(a, [](Member& m) { m.local_name = "b.npy"; }),
+       "its header and the directory differ"},
+      {"no local header", changed(a, [](Member& m) { m.at = 4; }), "there is no header"},
+      {"header beyond", changed(a, [](Member& m) { m.at = 1 << 30; }), "its header lies outside"},
+      {"size beyond", changed(a, [](Member& m) { m.size = m.compressed = 100000; }),
+       "reaches into the directory"},
+      {"two sizes", changed(a, [](Member& m) { m.size = 4; }), "has two sizes"},
+      {"wrong CRC", changed(a, [](Member& m) { m.crc ^= 1; }), "does not have the CRC"},
+      {"flipped bit", changed(a, [](Member& m) { m.data.back() ^= 1; }), "does not have the CRC"},
+      {"array longer than member", zip({member("a.npy", data.substr(0, data.size() - 1))}),
+       "of which 2 are there"},
+      {"member longer than array", zip({member("a.npy", data + "d")}), "1 bytes follow the array"},
+      {"member is no array", zip({member("a.npy", "hello")}), "does not start as an .npy file"},
+      {"twice", zip({a, a}), "is there twice"},
+      {"folder", zip({member("a/")}), "a member is a folder"},
+      {"no name", zip({member("")}), "a member is a folder or has no name"},
+      {"absolute", zip({member("/etc/passwd")}), "a path outside the archive"},
+      {"upwards", zip({member("../a.npy")}), "a path outside the archive"},
+      {"upwards inside", zip({member("x/../../a.npy")}), "a path outside the archive"},
+      {"dot", zip({member("./a.npy")}), "a path outside the archive"},
+      {"empty part", zip({member("x//a.npy")}), "a path outside the archive"},
+      {"backslash", zip({member("..\\a.npy")}), "a path outside the archive"},
+      {"drive", zip({member("C:a.npy")}), "a path outside the archive"},
+      {"NUL", zip({member(raw("a\0b.npy"))}), "control characters"},
+      {"line feed", zip({member("a\n.npy")}), "control characters"},
+      {"overlap",
+       [&] {
+         const std::string inner = local_of(member("b.npy"));
+         Member outer = member("a.npy", inner), b = member("b.npy");
+         b.at = static_cast<std::int64_t>(local_of(outer).size() - inner.size());
+         b.data.clear();
+         return zip({outer, b});
+       }(),
+       "overlap"},
+      {"bomb", changed(d, [](Member& m) { m.size = 3ull << 30; }), "cannot make"},
+      {"inflates to more", changed(d, [](Member& m) { m.size -= 1; }), "inflates to more than"},
+      {"inflates to less", changed(d, [](Member& m) { m.size += 1; }), "inflates to less than"},
+      {"bytes after the stream", zip({deflated(stored_block(data) + "x", data)}),
+       "bytes follow its deflate stream"},
+      {"cut stream", zip({deflated(stored_block(data).substr(0, 20), data)}),
+       "its deflate stream does not end"},
+      {"bad stream", zip({deflated("\x07garbage", data)}), "its deflate stream is damaged"},
+      {"deflated CRC", changed(d, [](Member& m) { m.crc ^= 1; }), "does not have the CRC"},
+      {"long extra field", changed(a, [](Member& m) { m.extra = le(1, 2) + le(50, 2); }),
+       "an extra field is longer"},
+      {"short ZIP64 field",
+       changed(a,
+               [](Member& m) {
+                 m.extra = le(1, 2) + le(0, 2);
+                 m.size = 0xffffffff;
+               }),
+       "ZIP64 field is too short"},
+      {"ZIP64 size of 2^63",
+       changed(a,
+               [](Member& m) {
+                 m.extra = le(1, 2) + le(16, 2) + le(1ull << 63, 8) + le(1ull << 63, 8);
+                 m.size = m.compressed = 0xffffffff;
+               }),
+       "reaches into the directory"},
+  };
+  for (const auto& row : table) {
+    const std::string text = message(row.bytes);
+    EXPECT_TRUE(contains(text, row.part)) << row.name << ": " << text;
+    EXPECT_TRUE(contains(text, "file 'x.npz")) << row.name << ": " << text;
+    EXPECT_TRUE(contains(text, ", byte ")) << row.name << ": " << text;
+  }
+}
+
+TEST(Npz, EveryTruncationAndEveryChangedByteIsRefusedOrHarmless) {
+  const std::string data = array("abc", {3}),
+                    whole = zip({member("a.npy"), deflated(stored_block(data), data)});
+  for (std::size_t n = 0; n < whole.size(); ++n) EXPECT_NE(message(whole.substr(0, n)), "accepted") << n;
+  const std::string archive = zip({member("a.npy")});
+  for (std::size_t n = 0; n < archive.size(); ++n) {
+    std::string changed = archive;
+    changed[n] = static_cast<char>(~changed[n]);
+    try {
+      const NpzFile file(source_of(changed));
+      for (const std::string& name : file.names()) EXPECT_EQ(text_of(file.open(name)), "abc") << n;
+    } catch (const InputError&) {
+    }
+  }
+}
+
+NpyHeader bytes_header(std::uint64_t count) {
+  return {"|u1", false, {count}};
+}
+
+TEST(NpzWriter, WhatIsWrittenIsReadAndTheSameArraysGiveTheSameBytes) {
+  const TemporaryFolder folder;
+  const std::string data = "hello tensor";
+  std::string first[2];
+  for (const ZipMethod method : {ZipMethod::stored, ZipMethod::deflate}) {
+    for (int again = 0; again < 2; ++again) {
+      const std::string path = folder / "x.npz";
+      NpzWriter writer(path, method);
+      for (const std::string name : {"w", "s\xc3\xa9"}) {
+        writer.begin(name, bytes_header(data.size()));
+        writer.write(std::as_bytes(std::span(data)).first(5));
+        writer.write(std::as_bytes(std::span(data)).subspan(5));
+      }
+      writer.begin("none", bytes_header(0));
+      writer.commit();
+      const std::string bytes = read_bytes(path);
+      std::string& before = first[method == ZipMethod::deflate];
+      if (again == 0) before = bytes;
+      EXPECT_EQ(bytes, before);
+      const NpzFile file(open_file(path));
+      EXPECT_EQ(file.names(), (std::vector<std::string>{"w", "s\xc3\xa9", "none"}));
+      EXPECT_EQ(text_of(file.open("w")), data);
+      EXPECT_EQ(text_of(file.open("s\xc3\xa9")), data);
+      EXPECT_EQ(file.open("none").size(), 0u);
+    }
+  }
+}
+
+TEST(NpzWriter, AFileAppearsWholeOrNotAtAll) {
+  const TemporaryFolder folder;
+  const std::string data = "abc";
+  const auto bytes = std::as_bytes(std::span(data));
+  for (const ZipMethod method : {ZipMethod::stored, ZipMethod::deflate}) {
+    NpzWriter writer(folder / "x.npz", method);
+    EXPECT_TRUE(contains(message_of([&] { writer.write(bytes); }), "more elements come"));
+    writer.begin("a", bytes_header(4));
+    writer.write(bytes);
+    EXPECT_TRUE(
+        contains(message_of([&] { writer.begin("b", bytes_header(1)); }), "1 bytes of it are missing"));
+    EXPECT_TRUE(contains(message_of([&] { writer.commit(); }), "1 bytes of it are missing"));
+    writer.write(bytes.first(1));
+    EXPECT_TRUE(contains(message_of([&] { writer.begin("a", bytes_header(1)); }), "it is there already"));
+    EXPECT_TRUE(contains(message_of([&] { writer.begin("c", {"|O", false, {1}}); }), "cannot be written"));
+    EXPECT_TRUE(contains(message_of([&] { writer.begin("", bytes_header(1)); }), "cannot be written"));
+  }
+  EXPECT_EQ(folder.files(), 0u);
+}
+
+TEST(Npz, ADeflatedMemberTooLargeToHoldIsReadInPieces) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "x.npz";
+  constexpr std::uint64_t count = 300'000;
+  std::vector<std::byte> data(count);
+  for (std::size_t i = 0; i < count; ++i) data[i] = static_cast<std::byte>(i * i >> 9);
+  NpzWriter writer(path, ZipMethod::deflate);
+  for (const std::string name : {"c", "fortran"}) {
+    writer.begin(name, {"|u1", name != "c", {count / 8, 8}});
+    writer.write(data);
+  }
+  writer.commit();
+  const Bytes archive = open_file(path);
+  const std::vector<ZipEntry> entries = read_zip(*archive);
+  const auto unheld = [&](const ZipEntry& entry) {
+    return open_npy(open_zip_member(archive, entry, 100'000));
+  };
+  const TensorSource source = unheld(entries.at(0));
+  std::vector<std::byte> words(5000);
+  for (const std::uint64_t first :
+       {std::uint64_t{0}, count - 5000, std::uint64_t{4000}, std::uint64_t{200'000}}) {
+    source.read_words(first, words);
+    for (std::size_t i = 0; i < words.size(); ++i) ASSERT_EQ(words[i], data[first + i]);
+  }
+  EXPECT_TRUE(
+      contains(message_of([&] { unheld(entries.at(1)); }), "in Fortran order cannot be read in pieces"));
+  EXPECT_EQ(NpzFile(archive).open("fortran").size(), count);
+}
+
+TEST(NpzWriter, GivesTheBytesOfNumpy) {
+  HALFULP_NEEDS_PYTHON("numpy");
+  const TemporaryFolder folder;
+  run_python(folder, R"(
+import numpy, sys
+a = numpy.arange(1000, dtype='<f4').reshape(10, 100)
+numpy.savez(sys.argv[1] + 'stored.npz', a=a, b=numpy.array(7, dtype='u1'))
+numpy.savez_compressed(sys.argv[1] + 'deflated.npz', a=a, b=numpy.asfortranarray(a))
+)");
+  const auto words_of = [](const TensorSource& source) {
+    std::vector<std::byte> words(source.size() * static_cast<std::size_t>(source.type().word_bytes));
+    source.read_words(0, words);
+    return words;
+  };
+  const NpzFile stored(open_file(folder / "stored.npz")), deflated_file(open_file(folder / "deflated.npz"));
+  const auto a = words_of(stored.open("a"));
+  EXPECT_EQ(words_of(deflated_file.open("a")), a);
+  EXPECT_EQ(words_of(deflated_file.open("b")), a);
+  NpzWriter ours(folder / "ours.npz");
+  ours.begin("a", {"<f4", false, {10, 100}});
+  ours.write(a);
+  ours.begin("b", {"|u1", false, {}});
+  ours.write(words_of(stored.open("b")));
+  ours.commit();
+  EXPECT_EQ(read_bytes(folder / "ours.npz"), read_bytes(folder / "stored.npz"));
+  run_python(folder, R"(
+import numpy, sys
+file = numpy.load(sys.argv[1] + 'ours.npz')
+assert sorted(file) == ['a', 'b'] and file['a'].shape == (10, 100) and file['a'][9, 99] == 999 and file['b'] == 7
+)");
+}
+
+}  // namespace
+}  // namespace halfulp::tensors
