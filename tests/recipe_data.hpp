@@ -30,6 +30,9 @@ inline Tensor filled(std::int64_t rows, std::int64_t columns, double value) {
   return {rows, columns, std::vector<double>(static_cast<std::size_t>(rows * columns), value)};
 }
 
+/// The source format where none is named.
+inline constexpr FormatSpec kSource = spec_of("f32");
+
 /// Counter-based words (splitmix64); the distributions use exact arithmetic alone.
 class Random {
  public:
@@ -160,8 +163,8 @@ void for_each_place(const recipes::Blocks& blocks, std::int64_t block, Visit vis
 
 /// A tensor whose blocks are filled in turn by the fillings from `first` on (the first `fillings` of them).
 inline Tensor stratified(const recipes::QuantRecipe& recipe, std::int64_t rows, std::int64_t columns,
-                         std::uint64_t seed, int fillings = kFillings,
-                         const FormatSpec& source = spec_of("f32"), int first = 0) {
+                         std::uint64_t seed, int fillings = kFillings, const FormatSpec& source = kSource,
+                         int first = 0) {
   Random random(seed);
   Tensor tensor = filled(rows, columns, 0);
   const recipes::Blocks blocks = recipes::blocks_of(recipe, rows, columns);
@@ -181,13 +184,15 @@ inline Tensor stratified(const recipes::QuantRecipe& recipe, std::int64_t rows, 
 /// block stay.
 inline Tensor aimed_at_ties(const recipes::QuantRecipe& recipe, Tensor tensor,
                             const recipes::Inputs& inputs, std::uint64_t seed,
-                            const FormatSpec& source = spec_of("f32")) {
+                            const FormatSpec& source = kSource) {
   Random random(seed);
   recipes::Quantized lower = recipes::quantize(recipe, tensor.view(), inputs);
   recipes::Quantized upper = lower;
   const OrderedCodes order(recipe.code.format);
   for (std::size_t i = 0; i < lower.codes.size(); ++i) {
-    const std::uint64_t position = random.below(order.size() - 1);
+    std::uint64_t position = random.below(order.size() - 1);
+    if (recipe.code.format.width > 16)
+      position = order.negatives() - 200 + position % 400;  // small integers
     lower.codes[i] = order[position];
     upper.codes[i] = order[position + 1];
   }
@@ -219,7 +224,7 @@ inline Tensor aimed_at_ties(const recipes::QuantRecipe& recipe, Tensor tensor,
 /// `rows` and `columns` are the block's where the recipe does not say.
 inline Tensor with_maxima(const recipes::QuantRecipe& recipe, const std::vector<double>& maxima,
                           std::uint64_t seed, std::int64_t rows = 4, std::int64_t columns = 16,
-                          const FormatSpec& source = spec_of("f32")) {
+                          const FormatSpec& source = kSource) {
   using recipes::Granularity;
   Random random(seed);
   const bool rowwise = recipe.granularity == Granularity::row || recipe.granularity == Granularity::tensor;
@@ -248,8 +253,7 @@ inline Tensor with_maxima(const recipes::QuantRecipe& recipe, const std::vector<
 /// stands in (0: the block alone).
 inline std::vector<double> scale_thresholds(const recipes::QuantRecipe& recipe,
                                             const recipes::Inputs& inputs, std::uint64_t seed,
-                                            double tensor_amax = 0,
-                                            const FormatSpec& source = spec_of("f32")) {
+                                            double tensor_amax = 0, const FormatSpec& source = kSource) {
   std::vector<double> found;
   const std::uint64_t top = source.largest_magnitude();
   const auto add = [&](std::uint64_t code) {

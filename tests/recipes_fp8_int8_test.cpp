@@ -1,4 +1,5 @@
-// FP8, INT8, block FP8, SmoothQuant: the engine is its exact twin; special inputs give the documented results.
+// FP8, INT8, block FP8, SmoothQuant: the engine is its exact twin; special inputs give the documented
+// results.
 #include <iostream>
 #include <sstream>
 
@@ -53,6 +54,32 @@ TEST(RecipesFp8Int8, EngineIsTheExactTwinOverOtherBlocks) {
     const QuantRecipe recipe = recipes::with_block(named_recipe(name), block);
     EXPECT_GE(sweep_corners(recipe, 20'000, seed++).elements, 20'000u) << name << " " << block;
   }
+}
+
+/// Elements whose codes differ between two recipes on tensors aimed at the ties and scale thresholds of the
+/// first.
+int differences(const char* first, const char* second) {
+  const QuantRecipe &a = named_recipe(first), &b = named_recipe(second);
+  const std::vector<double> thresholds = scale_thresholds(a, {}, 5);
+  int differ = 0;
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    for (const Tensor& plain :
+         {stratified(a, 32, 128, seed, kFiniteFillings), with_maxima(a, thresholds, seed)}) {
+      const Tensor tensor = aimed_at_ties(a, plain, {}, seed);
+      const recipes::Quantized left = recipes::quantize(a, tensor.view()),
+                               right = recipes::quantize(b, tensor.view());
+      for (std::size_t i = 0; i < left.codes.size(); ++i) differ += left.codes[i] != right.codes[i] ? 1 : 0;
+    }
+  }
+  return differ;
+}
+
+TEST(RecipesFp8Int8, TheTensorsTellProducersApart) {
+  EXPECT_GT(differences("fp8_per_token/vllm_cuda", "fp8_per_token/vllm_native"), 100);
+  EXPECT_GT(differences("fp8_block/vllm_cuda", "fp8_block/transformer_engine_fp32"), 100);
+  EXPECT_GT(differences("fp8_block/deepgemm_ue8m0", "fp8_block/deepseek_ue8m0"), 0);
+  EXPECT_GT(differences("int8/compressed_tensors", "int8_per_token/vllm"), 100);
+  EXPECT_GT(differences("smoothquant/o1", "int8_per_token/vllm"), 100);
 }
 
 // ---- documented results ----
