@@ -32,7 +32,7 @@ inline std::uint64_t compare_at_thresholds(const recipes::QuantRecipe& recipe, s
                                            std::uint64_t seed) {
   Random random(seed);
   recipes::Inputs inputs = some_inputs(recipe, 0, random);
-  for (auto& [name, values] : inputs) values.resize(1, 128.0);
+  for (const recipes::Input& input : recipe.inputs) inputs.emplace(input.name, std::vector<double>{128});
   double amax = 0;
   if (recipe.A >= 0)
     inputs[recipes::kTensorAmax] = {

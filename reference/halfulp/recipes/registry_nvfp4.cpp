@@ -52,7 +52,7 @@ const std::string kTransformerEngineStochastic = kGroup +
     "t = fma(random / 256, if_less(m, 2, 0.5, if_less(m, 4, 1, 2)), m)\n"
     "step = if_less(t, 2, 0.5, if_less(t, 4, 1, 2))\n"
     "q = min(floor(t / step) * step, 6)\n"
-    "code e2m1:nan_to_max if_less(y, 0, -q, q)\n" + kTeValue + kTeFacts +
+    "code e2m1:nan_to_max copysign(q, y)\n" + kTeValue + kTeFacts +
     "fact for gradients alone; this is the fallback with 8 random bits per value: hardware takes one 32-bit word per 4 values\n";
 
 // ---- four over six: the block's maximum lands on 6 or on 4 ----
@@ -117,6 +117,7 @@ const std::string kModelopt = kGroup +
     "value v * (S * T)\n" + kLayout +
     "fact the scale is not clamped: above 464 it is NaN\n"
     "fact zero block: scale 0x38 (1.0), or NaN 0x7F after a later rescale; -0 gives code 0\n"
+    "fact a zero tensor: T is 0, and 0/0 gives code 7 everywhere\n"
     "fact a scale that underflows to 0: x/0 gives +-6, 0/0 gives +6\n";
 const std::string kSage3 = kGroup +
     "scale ue4m3:positive a / 6\n"
@@ -127,7 +128,7 @@ const std::string kSage3 = kGroup +
     "fact zero block, and a scale that underflows to 0: codes 0\n";
 const std::string kCudnn = kGroup +
     "scale ue4m3:toward_positive,positive a / 6\n"
-    "code e2m1:nan_to_max if_zero(S, 0, x / S)\n"
+    "code e2m1:nan_to_max if_zero(S, x, x / S)\n"
     "value v * S\n" + kLayout +
     "fact the documentation states that scales round up and elements to nearest even; specials, zero blocks and a tensor scale are not stated\n";
 
