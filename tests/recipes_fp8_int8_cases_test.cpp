@@ -218,7 +218,8 @@ TEST(RecipesFp8Int8Disagree, ThePowerOfTwoByAFloatLogarithmOrByBits) {
   EXPECT_EQ(static_cast<double>(static_cast<float>(amax) / 448.0f), 0x1.000002p-6);
   EXPECT_EQ(quantized("fp8_block/deepseek_ue8m0", {amax}).scales, Codes{127 - 6});
   EXPECT_EQ(quantized("fp8_block/deepgemm_ue8m0", {amax}).scales, Codes{127 - 5});
-  // An exact power of two stays, in both; a frexp-based round-up would double it.
+  int frexp_exponent = 0;  // a round-up by frexp doubles an exact power of two; both producers keep it
+  EXPECT_EQ((std::frexp(0x1p-6, &frexp_exponent), frexp_exponent), -5);
   EXPECT_EQ(quantized("fp8_block/deepseek_ue8m0", {7}).scales, Codes{127 - 6});
   EXPECT_EQ(quantized("fp8_block/deepgemm_ue8m0", {7}).scales, Codes{127 - 6});
 }
