@@ -14,7 +14,7 @@ using oracle::Exact;
 
 /// Targets whose grid can be continued by adding exponents (or integer bits).
 bool is_extensible(const FormatSpec& spec) {
-  if (spec.encoding == Encoding::twos_complement) return true;
+  if (spec.encoding == Encoding::twos_complement) return spec.width <= 8;  // room for more above
   return is_floating(spec) && spec.exponent_bits <= 13 && spec.width <= 20;
 }
 

@@ -24,6 +24,14 @@ FormatFacts ieee_facts(const FormatSpec& spec) {
   return facts;
 }
 
+FormatFacts integer_facts(const FormatSpec& spec) {
+  FormatFacts facts;
+  facts.largest = spec.largest_magnitude();
+  facts.smallest_normal = 1;
+  if (spec.is_signed) facts.lowest = (~spec.largest_magnitude(true) + 1) & low_mask(spec.width);
+  return facts;
+}
+
 /// Keeps in `best` the word with the greater (or smaller) magnitude.
 void keep(std::optional<std::uint64_t>& best, std::uint64_t word, const FormatSpec& spec, bool greatest) {
   if (!best) {
@@ -48,6 +56,7 @@ bool magnitude_less(const Unpacked& a, const Unpacked& b) {
 
 FormatFacts format_facts(const FormatSpec& spec) {
   if (spec.non_finite == NonFinite::ieee) return ieee_facts(spec);
+  if (spec.encoding == Encoding::twos_complement) return integer_facts(spec);
   FormatFacts facts;
   for (std::uint64_t code = 0; code <= low_mask(spec.width); ++code) {
     const std::uint64_t word = code << spec.storage_shift;
@@ -67,7 +76,6 @@ FormatFacts format_facts(const FormatSpec& spec) {
         if (!x.negative) keep(facts.smallest_subnormal, word, spec, false);
         break;
       case NumberClass::normal:
-        if (spec.range == IntegerRange::restricted && code == spec.sign_mask()) break;  // decoded, never produced
         keep(x.negative ? facts.lowest : facts.largest, word, spec, true);
         if (!x.negative) keep(facts.smallest_normal, word, spec, false);
         break;
