@@ -26,7 +26,7 @@ struct Member {
   std::uint64_t size = data.size(), compressed = data.size();
   int method = 0, flags = 0;
   std::uint32_t crc = crc_of(data);
-  std::string local_name = name, extra = {};
+  std::string local_name = name, extra = {}, local_extra = {};
   int local_method = method;
   std::int64_t at = -1;  ///< header offset in the directory; -1: where it is
 };
@@ -34,7 +34,8 @@ struct Member {
 std::string local_of(const Member& m) {
   return raw("PK\3\4") + le(20, 2) + le(static_cast<unsigned>(m.flags), 2) +
          le(static_cast<unsigned>(m.local_method), 2) + le(0, 4) + le(m.crc, 4) + le(m.compressed, 4) +
-         le(m.size, 4) + le(m.local_name.size(), 2) + le(0, 2) + m.local_name + m.data;
+         le(m.size, 4) + le(m.local_name.size(), 2) + le(m.local_extra.size(), 2) + m.local_name +
+         m.local_extra + m.data;
 }
 
 struct End {
@@ -115,6 +116,25 @@ TEST(Npz, ReadsStoredAndDeflatedMembers) {
   EXPECT_TRUE(contains(message_of([&] { file.open("dirb"); }),
                        "'file' has none of that name; the nearest is dir/b"));
   EXPECT_TRUE(NpzFile(source_of(zip({}))).names().empty());
+}
+
+TEST(Npz, SizesAndPlacesMayStandInTheZip64Records) {
+  Member m = member("a.npy");
+  const std::string sizes = le(m.size, 8) + le(m.compressed, 8);
+  m.local_extra = le(0x7777, 2) + le(1, 2) + "x" + le(1, 2) + le(16, 2) + sizes;
+  m.extra = le(1, 2) + le(24, 2) + sizes + le(0, 8);
+  m.size = m.compressed = m.at = 0xffffffff;
+  EXPECT_EQ(message(zip({m})), "accepted");
+  const std::string plain = zip({m}), directory = plain.substr(plain.find("PK\1\2"),
+                                                               plain.size() - 22 - plain.find("PK\1\2"));
+  const std::uint64_t offset = plain.find("PK\1\2");
+  const std::string record = raw("PK\6\6") + le(44, 8) + le(45, 2) + le(45, 2) + le(0, 8) + le(1, 8) +
+                             le(1, 8) + le(directory.size(), 8) + le(offset, 8) + raw("PK\6\7") + le(0, 4) +
+                             le(offset + directory.size(), 8) + le(1, 4);
+  const std::string archive =
+      zip({m}, {.entries = 0xffff, .size = 0xffffffff, .offset = 0xffffffff, .before = record});
+  EXPECT_EQ(message(archive), "accepted");
+  EXPECT_EQ(text_of(NpzFile(source_of(archive)).open("a")), "abc");
 }
 
 TEST(Npz, MalformedArchivesAreRefusedWithTheByteThatIsWrong) {

@@ -32,7 +32,6 @@ class Cursor {
     ++*this;
     return before;
   }
-  friend bool operator==(const Cursor& a, const Cursor& b) { return a.at_ == b.at_; }
   friend bool operator!=(const Cursor& a, const Cursor& b) { return a.at_ != b.at_; }
 
  private:
@@ -163,6 +162,10 @@ class Handler : public nlohmann::json_sax<json> {
 
 SafetensorsJson parse_safetensors_json(std::string_view text, const std::string& file,
                                        std::uint64_t offset) {
+  if (const std::size_t nul = text.find('\0');
+      nul != std::string_view::npos) {  // the parser would take it for the end
+    throw malformed(file, offset + nul, "the header has a NUL byte", "save it again with safetensors");
+  }
   const char* seen = text.data();
   const char* end = text.data() + text.size();
   Handler handler(file, offset, text.data(), &seen);
