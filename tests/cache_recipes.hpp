@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "halfulp/recipes/elements.hpp"
+#include "halfulp/recipes/granularity.hpp"
 #include "halfulp/recipes/elements.hpp"
+#include "halfulp/recipes/granularity.hpp"
 #include "halfulp/recipes/registry.hpp"
 #include "recipe_twins.hpp"
 
@@ -19,9 +21,11 @@ struct Sweep {
   std::string_view source;   ///< format of the elements
   std::int64_t rows, columns;
   std::string_view inputs = "";  ///< names of what is given: scale, mean, codebook, thresholds
+  std::string_view block = "";   ///< empty: the recipe's own; smaller ones for more of them
 
-  const recipes::QuantRecipe& recipe() const {
-    return element.empty() ? recipes::named_recipe(name) : recipes::named_recipe(name, element);
+  recipes::QuantRecipe recipe() const {
+    recipes::QuantRecipe own = element.empty() ? recipes::named_recipe(name) : recipes::named_recipe(name, element);
+    return block.empty() ? own : recipes::with_block(std::move(own), block);
   }
 };
 
@@ -41,10 +45,11 @@ inline const std::vector<Sweep> kCacheSweeps = {
     {"kivi/v",                     "",      "f16", 40, 104},
     {"kivi/v",                     "uint4", "f16", 40, 104},
     {"sage/int8_qk",               "",      "f16", 80, 200, "mean"},
-    {"sage/int8_qk",               "",      "f32", 80, 200, "mean"},
+    {"sage/int8_qk",               "",      "f32", 26, 200, "mean", "8x32"},
     {"sage/int8_qk_triton",        "",      "f16", 80, 200, "mean"},
-    {"sage/int8_qk_triton",        "",      "f32", 80, 200},
-    {"sage/int8_qk_triton_thread", "",      "f16", 40, 200, "mean"},
+    {"sage/int8_qk_triton",        "",      "f16", 26, 200, "mean", "8x32"},
+    {"sage/int8_qk_triton",        "",      "f32", 26, 200, "", "8x32"},
+    {"sage/int8_qk_triton_thread", "",      "f16", 26, 200, "mean", "8x32"},
     {"nvfp4_kv/vllm",              "",      "bf16", 13, 72, "k_scale"},
     {"nvfp4_kv/vllm",              "",      "f32", 13, 72, "k_scale"},
     {"int_asym/zero_point",        "",      "f32", 26, 40},
@@ -81,7 +86,7 @@ inline std::vector<double> random_codebook(std::size_t count, Random& random) {
 
 /// Inputs of a sweep for one tensor.
 inline recipes::Inputs inputs_for(const Sweep& sweep, const Tensor& tensor, std::uint64_t seed) {
-  const recipes::QuantRecipe& recipe = sweep.recipe();
+  const recipes::QuantRecipe recipe = sweep.recipe();
   const recipes::Blocks blocks = recipes::blocks_of(recipe, tensor.rows, tensor.columns);
   Random random(seed);
   recipes::Inputs inputs;
@@ -121,7 +126,7 @@ struct Compared {
 
 /// Stratified blocks of every filling, and the same aimed at ties; partial blocks at the edges.
 inline Compared compare_once(const Sweep& sweep, std::uint64_t seed) {
-  const recipes::QuantRecipe& recipe = sweep.recipe();
+  const recipes::QuantRecipe recipe = sweep.recipe();
   const FormatSpec source = find_format(sweep.source)->spec;
   const bool whole = recipe.granularity == recipes::Granularity::tensor;
   Compared total;

@@ -38,8 +38,8 @@ constexpr auto kTable = std::to_array<NamedRecipe>({
     {"kv_fp8/vllm",
      "granularity tensor\n"
      "input scale per block = 1\n"
-     "scale f32 scale\n"
-     "code e4m3 x / S\n"
+     "scale f32:positive scale\n"
+     "code e4m3:positive x / S\n"
      "value to(bf16 v * S)\n"
      "fact read: FP8 to half is exact, times the scale in binary32, rounded once to bf16\n"
      KV_FP8_FACTS,
@@ -47,8 +47,8 @@ constexpr auto kTable = std::to_array<NamedRecipe>({
     {"kv_fp8/vllm_packed",
      "granularity tensor\n"
      "input scale per block = 1\n"
-     "scale f32 scale\n"
-     "code e4m3 x / S\n"
+     "scale f32:positive scale\n"
+     "code e4m3:positive x / S\n"
      "value to(bf16 to(f16 v * S))\n"
      "fact read of 2 or 4 values at once: the product is rounded to half, then to bf16\n"
      KV_FP8_FACTS,
@@ -56,8 +56,8 @@ constexpr auto kTable = std::to_array<NamedRecipe>({
     {"kv_fp8/vllm_half",
      "granularity tensor\n"
      "input scale per block = 1\n"
-     "scale f32 scale\n"
-     "code e4m3 x / S\n"
+     "scale f32:positive scale\n"
+     "code e4m3:positive x / S\n"
      "value to(f16 v * S)\n"
      "fact read into half: scalar and packed reads agree\n"
      KV_FP8_FACTS,
@@ -65,8 +65,8 @@ constexpr auto kTable = std::to_array<NamedRecipe>({
     {"kv_fp8/vllm_per_head",
      "granularity row\n"
      "input scale per block = 1\n"
-     "scale f32 scale\n"
-     "code e4m3 x / S\n"
+     "scale f32:positive scale\n"
+     "code e4m3:positive x / S\n"
      "value to(bf16 v * S)\n"
      "fact a row holds all tokens and channels of one kv head\n"
      KV_FP8_FACTS,
@@ -95,7 +95,7 @@ constexpr auto kTable = std::to_array<NamedRecipe>({
      "source"},
     {"kv_fp8/scale_1",
      "granularity tensor\n"
-     "code e4m3 x\n"
+     "code e4m3:positive x\n"
      "value v\n"
      "fact what a cache does without calibration: 448 and above saturate, 2^-10 and below vanish\n"
      "fact no scale is stored; one byte per value\n",

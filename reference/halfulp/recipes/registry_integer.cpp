@@ -22,7 +22,8 @@ namespace {
   "code element nearest(y, codebook)\n"                                           \
   "value to(f16 if_finite(entry(codebook, v) * S + Z, entry(codebook, v) * S + Z, 0))\n" \
   "fact nearest entry by rounded distance, the first of equal ones; NaN gives entry 0; Inf and NaN read back 0\n" \
-  "fact outliers are kept as they are; their codes are those of the middle of the range\n"
+  "fact outliers are kept as they are; their codes are those of the middle of the range\n" \
+  "fact a range above 65504 makes a half scale Inf: all but outliers read back 0\n"
 // clang-format on
 
 constexpr auto kTable = std::to_array<NamedRecipe>({
