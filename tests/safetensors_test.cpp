@@ -29,12 +29,6 @@ std::string message(const std::string& bytes) {
   return message_of([&] { SafetensorsFile(source_of(bytes, "x.safetensors")); });
 }
 
-std::vector<std::uint64_t> all(const TensorSource& source) {
-  std::vector<std::uint64_t> words(source.size());
-  source.read<std::uint64_t>(0, words);
-  return words;
-}
-
 TEST(Safetensors, MalformedFilesAreRefusedWithTheByteThatIsWrong) {
   const std::string four(4, '\0');
   const auto header = [](const std::string& inside) { return file_of("{" + inside + "}"); };

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "halfulp/error.hpp"
-#include "halfulp/tensors/bytes.hpp"
+#include "halfulp/tensors/tensor.hpp"
 
 namespace halfulp::tensors {
 
@@ -34,6 +34,20 @@ inline std::string le(std::uint64_t value, int size) {
 
 inline Bytes source_of(std::string_view bytes, const std::string& name = "file") {
   return memory_bytes(name, std::as_bytes(std::span(bytes)));
+}
+
+/// Every element of a tensor.
+inline std::vector<std::uint64_t> all(const TensorSource& source) {
+  std::vector<std::uint64_t> words(source.size());
+  source.read<std::uint64_t>(0, words);
+  return words;
+}
+
+/// Every element of a tensor of bytes.
+inline std::string text_of(const TensorSource& source) {
+  std::string text(source.size(), '\0');
+  source.read_words(0, std::as_writable_bytes(std::span(text)));
+  return text;
 }
 
 /// The message of the InputError that `run` throws, or "accepted".

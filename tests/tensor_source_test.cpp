@@ -19,12 +19,6 @@ namespace {
 
 using Shape = std::vector<std::uint64_t>;
 
-std::vector<std::uint64_t> all(const TensorSource& source) {
-  std::vector<std::uint64_t> words(source.size());
-  source.read<std::uint64_t>(0, words);
-  return words;
-}
-
 TEST(TensorName, TheMemberStandsBehindTheExtension) {
   const struct {
     const char *text, *path, *member;
