@@ -1,5 +1,5 @@
-// Every row of tests/data/block.json - block inputs that broke real libraries - that is a cast, a decoding, a scale, a step
-// or the quantization of a block: by the engines and by the exact side.
+// Every row of tests/data/block.json - block inputs that broke real libraries - that is a cast, a decoding,
+// a scale, a step or the quantization of a block: by the engines and by the exact side.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,10 +30,18 @@ const json& cases() {
   return all;
 }
 
-bool has(const json& row, const char* key) { return row.contains(key) && !row.at(key).is_null(); }
-std::uint64_t code_of_text(const std::string& text) { return std::stoull(text, nullptr, 16); }
-bool is_code(const std::string& text) { return text.substr(0, 2) == "0x" && text.find('p') == std::string::npos; }
-json as_list(const json& value) { return value.is_array() ? value : json::array({value}); }
+bool has(const json& row, const char* key) {
+  return row.contains(key) && !row.at(key).is_null();
+}
+std::uint64_t code_of_text(const std::string& text) {
+  return std::stoull(text, nullptr, 16);
+}
+bool is_code(const std::string& text) {
+  return text.substr(0, 2) == "0x" && text.find('p') == std::string::npos;
+}
+json as_list(const json& value) {
+  return value.is_array() ? value : json::array({value});
+}
 
 /// A word of the source format, a literal, or a hex-float, as a number.
 double number(const std::string& text, const std::string& from = "f32") {
@@ -87,7 +95,9 @@ TEST(BlockCases, EveryDecodeGivesTheExactValueInBothEngines) {
         continue;
       }
       const oracle::Value value = *oracle::parse_value(expected);
-      EXPECT_TRUE(value.cls == truth.cls && value.negative == truth.negative && value.magnitude == truth.magnitude) << row.dump();
+      EXPECT_TRUE(value.cls == truth.cls && value.negative == truth.negative &&
+                  value.magnitude == truth.magnitude)
+          << row.dump();
     }
     ++decodes;
   }
@@ -100,9 +110,13 @@ struct Block {
   Inputs inputs;
 };
 
-/// What a row of a named recipe asks for. Its values are one row, or one column where the recipe groups along columns.
+/// What a row of a named recipe asks for. Its values are one row, or one column where the recipe groups
+/// along columns.
 Block block_of(const json& row, const std::string& element) {
-  Block block{element.empty() ? named_recipe(row.at("recipe").get<std::string>()) : named_recipe(row.at("recipe").get<std::string>(), element), {}, {}};
+  Block block{element.empty() ? named_recipe(row.at("recipe").get<std::string>())
+                              : named_recipe(row.at("recipe").get<std::string>(), element),
+              {},
+              {}};
   std::vector<double> values;
   for (const std::string text : as_list(row.at("input"))) values.push_back(number(text, row.at("from")));
   block.tensor = row_of(std::move(values));
@@ -119,12 +133,14 @@ Block block_of(const json& row, const std::string& element) {
 }
 
 std::int64_t integer_code(const json& code, const FormatSpec& format) {
-  return code.is_string() ? static_cast<std::int64_t>(code_of_text(code)) : code.get<std::int64_t>() & static_cast<std::int64_t>(low_mask(format.width));
+  return code.is_string() ? static_cast<std::int64_t>(code_of_text(code))
+                          : code.get<std::int64_t>() & static_cast<std::int64_t>(low_mask(format.width));
 }
 
 void check_block(const json& row) {
   const Block block = block_of(row, row.at("to"));
-  EXPECT_EQ(compare_with_twin(block.recipe, block.tensor, block.inputs), block.tensor.values.size()) << row.at("id");
+  EXPECT_EQ(compare_with_twin(block.recipe, block.tensor, block.inputs), block.tensor.values.size())
+      << row.at("id");
   const Quantized q = quantize(block.recipe, block.tensor.view(), block.inputs);
   if (has(row, "expected_scale")) {
     const json& scale = row.at("expected_scale");
@@ -140,11 +156,16 @@ void check_block(const json& row) {
     }
   }
   if (has(row, "expected_global")) {
-    EXPECT_EQ(number_of(block.recipe.tensor_scale.format, q.tensor_scale.value()), number(row.at("expected_global")));
+    EXPECT_EQ(number_of(block.recipe.tensor_scale.format, q.tensor_scale.value()),
+              number(row.at("expected_global")));
   }
-  const char* codes = has(row, "expected_codes") ? "expected_codes" : has(row, "expected") ? "expected" : nullptr;
+  const char* codes = has(row, "expected_codes") ? "expected_codes"
+                      : has(row, "expected")     ? "expected"
+                                                 : nullptr;
   for (std::size_t i = 0; codes != nullptr && i < q.codes.size(); ++i) {
-    EXPECT_EQ(static_cast<std::int64_t>(q.codes[i]), integer_code(row.at(codes)[i], block.recipe.code.format)) << row.at("id") << " element " << i;
+    EXPECT_EQ(static_cast<std::int64_t>(q.codes[i]),
+              integer_code(row.at(codes)[i], block.recipe.code.format))
+        << row.at("id") << " element " << i;
   }
   const std::vector<double> values = dequantize(block.recipe, q, block.inputs);
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -165,7 +186,9 @@ TEST(BlockCases, EveryBlockOfANamedRecipeGivesScaleCodesAndValues) {
     check_block(row);
     ++rows[row.at("recipe")];
   }
-  EXPECT_EQ(rows["mxfp4/ocp_floor"] + rows["mxfp4/even"] + rows["mxfp4/ceil"] + rows["mxfp4/rceil"] + rows["mxfp8/ocp_floor"], 9);
+  EXPECT_EQ(rows["mxfp4/ocp_floor"] + rows["mxfp4/even"] + rows["mxfp4/ceil"] + rows["mxfp4/rceil"] +
+                rows["mxfp8/ocp_floor"],
+            9);
   EXPECT_EQ(rows["nvfp4/transformer_engine"] + rows["nvfp4/compressed_tensors"] + rows["nvfp4/torchao"], 9);
   int all = 0;
   for (const auto& each : rows) all += each.second;
@@ -191,9 +214,11 @@ TEST(BlockCases, EveryScaleOfANamedRecipe) {
 TEST(BlockCases, ScalesAndStepsThatAreStatedWithoutARecipe) {
   const std::map<std::string, std::string> scales = {
       {"448/amax in f64, then f32", "scale f32 448 / a @f64\ncode e4m3 clamp(x * S, 448)\nvalue v\n"},
-      {"max(|min|/128, max/127) in f64", "scale f32 max(abs(lo) / 128, hi / 127) @f64\ncode int8 x / S\nvalue v * S\n"}};
-  const std::map<std::string, std::string> steps = {{"divide", "input s\ncode e2m1 x / s\nvalue v * s\n"},
-                                                    {"reciprocal", "input s\ncode e2m1 x * (1 / s)\nvalue v * s\n"}};
+      {"max(|min|/128, max/127) in f64",
+       "scale f32 max(abs(lo) / 128, hi / 127) @f64\ncode int8 x / S\nvalue v * S\n"}};
+  const std::map<std::string, std::string> steps = {
+      {"divide", "input s\ncode e2m1 x / s\nvalue v * s\n"},
+      {"reciprocal", "input s\ncode e2m1 x * (1 / s)\nvalue v * s\n"}};
   int rows = 0;
   for (const json& row : cases()) {
     if (row.contains("recipe") || !row.contains("variant") || row.at("op") == "pack") continue;
@@ -203,11 +228,14 @@ TEST(BlockCases, ScalesAndStepsThatAreStatedWithoutARecipe) {
     Inputs inputs;
     if (!scale) inputs["s"] = {number(row.at("scale"), row.at("scale_format"))};
     Tensor tensor;
-    for (const std::string text : as_list(row.at("input"))) tensor.values.push_back(number(text, row.at("from") == "exact" ? "f32" : row.at("from").get<std::string>()));
+    for (const std::string text : as_list(row.at("input")))
+      tensor.values.push_back(
+          number(text, row.at("from") == "exact" ? "f32" : row.at("from").get<std::string>()));
     tensor = row_of(tensor.values);
     EXPECT_EQ(compare_with_twin(recipe, tensor, inputs), tensor.values.size());
     const Quantized q = quantize(recipe, tensor.view(), inputs);
-    EXPECT_EQ(scale ? q.scales.at(0) : q.codes.at(0), code_of_text(as_list(row.at("expected"))[0])) << row.at("id");
+    EXPECT_EQ(scale ? q.scales.at(0) : q.codes.at(0), code_of_text(as_list(row.at("expected"))[0]))
+        << row.at("id");
     ++rows;
   }
   EXPECT_EQ(rows, 9);
@@ -227,7 +255,8 @@ TEST(BlockCases, ByteZeroOfAScaleAndTheAmaxOfACalibration) {
     if (row.at("id") == "block-F17-1") {  // exported: the largest amax of all batches
       double amax = 0;
       for (const double batch : row.at("input").at("batch_amax")) amax = std::max(amax, batch);
-      const Quantized q = quantize(named_recipe("nvfp4/modelopt"), row_of({1.0}).view(), {{kTensorAmax, {amax}}});
+      const Quantized q =
+          quantize(named_recipe("nvfp4/modelopt"), row_of({1.0}).view(), {{kTensorAmax, {amax}}});
       EXPECT_EQ(q.tensor_scale, code_of_text(row.at("expected")));
     }
   }

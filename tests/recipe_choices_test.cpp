@@ -23,7 +23,8 @@ Step approximate(Op op) {
 TEST(AdmissibleChoices, ResultsWithinOneUlpOfTheExactOne) {
   Random random(5);
   for (int i = 0; i < 20000; ++i) {
-    const float x = std::bit_cast<float>(static_cast<std::uint32_t>(0x20000000u + random.below(0x3f000000u)));
+    const float x =
+        std::bit_cast<float>(static_cast<std::uint32_t>(0x20000000u + random.below(0x3f000000u)));
     const std::vector<double> results = admissible_results(approximate(Op::reciprocal_approx), x);
     ASSERT_GE(results.size(), 2u);
     bool nearest = false;
@@ -35,18 +36,26 @@ TEST(AdmissibleChoices, ResultsWithinOneUlpOfTheExactOne) {
     }
     EXPECT_TRUE(nearest);
   }
-  EXPECT_EQ(admissible_results(approximate(Op::reciprocal_approx), 4), (std::vector<double>{0x1.fffffep-3, 0.25, 0x1.000002p-2}));
-  EXPECT_EQ(admissible_results(approximate(Op::reciprocal_approx), 6), (std::vector<double>{0x1.555554p-3, 0x1.555556p-3}));
-  EXPECT_EQ(admissible_results(approximate(Op::reciprocal_approx), 0x1p-127), std::vector<double>{HUGE_VAL});  // subnormal in
-  EXPECT_EQ(admissible_results(approximate(Op::reciprocal_approx), 0x1p+127), std::vector<double>{0});         // subnormal out
-  EXPECT_EQ(admissible_results(approximate(Op::log2), 8), (std::vector<double>{0x1.7ffffep+1, 3, 0x1.800002p+1}));
+  EXPECT_EQ(admissible_results(approximate(Op::reciprocal_approx), 4),
+            (std::vector<double>{0x1.fffffep-3, 0.25, 0x1.000002p-2}));
+  EXPECT_EQ(admissible_results(approximate(Op::reciprocal_approx), 6),
+            (std::vector<double>{0x1.555554p-3, 0x1.555556p-3}));
+  EXPECT_EQ(admissible_results(approximate(Op::reciprocal_approx), 0x1p-127),
+            std::vector<double>{HUGE_VAL});  // subnormal in
+  EXPECT_EQ(admissible_results(approximate(Op::reciprocal_approx), 0x1p+127),
+            std::vector<double>{0});  // subnormal out
+  EXPECT_EQ(admissible_results(approximate(Op::log2), 8),
+            (std::vector<double>{0x1.7ffffep+1, 3, 0x1.800002p+1}));
   EXPECT_EQ(admissible_results(approximate(Op::exp2), HUGE_VAL), std::vector<double>{HUGE_VAL});
 }
 
 TEST(AdmissibleChoices, BothEnginesMakeTheSameChoices) {
   for (const char* name : {"nvfp4/flashinfer", "mxfp8/flashinfer", "mxfp4/flashinfer", "mx/microxcaling"}) {
     const std::vector<QuantRecipe> variants = admissible_variants(named_recipe(name));
-    EXPECT_EQ(variants.size(), std::string_view(name) == "nvfp4/flashinfer" ? 27u : std::string_view(name) == "mxfp4/flashinfer" ? 3u : 9u) << name;
+    EXPECT_EQ(variants.size(), std::string_view(name) == "nvfp4/flashinfer"   ? 27u
+                               : std::string_view(name) == "mxfp4/flashinfer" ? 3u
+                                                                              : 9u)
+        << name;
     for (const QuantRecipe& variant : variants) {
       const Tensor tensor = aimed_at_ties(variant, stratified(variant, 2, 96, 9, kFiniteFillings), {}, 10);
       EXPECT_EQ(compare_with_twin(variant, tensor), 192u) << name;
@@ -58,18 +67,19 @@ TEST(AdmissibleChoices, BothEnginesMakeTheSameChoices) {
 TEST(AdmissibleChoices, LinesThatCouldDiffer) {
   const QuantRecipe& recipe = named_recipe("nvfp4/vllm");
   Tensor tensor = filled(4, 16, 0);
-  tensor.values[0] = 6;           // A, factor 1 exactly: codes of 0.3 and 3.9 are far from any tie
+  tensor.values[0] = 6;  // A, factor 1 exactly: codes of 0.3 and 3.9 are far from any tie
   tensor.values[1] = 0.3;
-  tensor.values[16] = 5.9;        // scale and codes far from ties
+  tensor.values[16] = 5.9;  // scale and codes far from ties
   tensor.values[17] = 0.1;
-  tensor.values[32] = 6;          // 2.5 is a tie
+  tensor.values[32] = 6;  // 2.5 is a tie
   tensor.values[33] = 2.5;
   const std::vector<bool> differ = lines_that_could_differ(recipe, tensor.view());
   EXPECT_EQ(differ, (std::vector<bool>{false, false, true, false}));
   for (const NamedRecipe& entry : nvfp4_recipes()) {
     const QuantRecipe& each = named_recipe(entry.name);
     if (!each.exact_steps() || !each.inputs.empty()) continue;
-    EXPECT_EQ(lines_that_could_differ(each, tensor.view()), std::vector<bool>(static_cast<std::size_t>(blocks_of(each, 4, 16).count()), false));
+    EXPECT_EQ(lines_that_could_differ(each, tensor.view()),
+              std::vector<bool>(static_cast<std::size_t>(blocks_of(each, 4, 16).count()), false));
   }
 }
 
@@ -78,7 +88,8 @@ TEST(AdmissibleChoices, AJudgeAcceptsEveryChoiceAndNothingElse) {
   const Tensor tensor = aimed_at_ties(recipe, stratified(recipe, 8, 64, 3, kFiniteFillings), {}, 4);
   const std::vector<bool> differ = lines_that_could_differ(recipe, tensor.view());
   for (const QuantRecipe& variant : admissible_variants(recipe)) {
-    const std::vector<bool> right = lines_that_are_admissible(recipe, tensor.view(), quantize(variant, tensor.view()));
+    const std::vector<bool> right =
+        lines_that_are_admissible(recipe, tensor.view(), quantize(variant, tensor.view()));
     EXPECT_EQ(std::count(right.begin(), right.end(), false), 0);
   }
   Quantized wrong = quantize(recipe, tensor.view());
@@ -125,7 +136,8 @@ TEST(TwoCopies, ACopyIsTheRecipeOnTheTransposeAndTilesNeedNone) {
   const TwoCopies both = quantize_both_ways(tiles, y.view());
   for (std::int64_t r = 0; r < 2; ++r) {
     for (std::int64_t c = 0; c < 3; ++c) {
-      EXPECT_EQ(both.rows.scales[static_cast<std::size_t>(3 * r + c)], both.columns.scales[static_cast<std::size_t>(2 * c + r)]);
+      EXPECT_EQ(both.rows.scales[static_cast<std::size_t>(3 * r + c)],
+                both.columns.scales[static_cast<std::size_t>(2 * c + r)]);
     }
   }
 }

@@ -19,7 +19,8 @@ inline std::vector<double> numbers(const std::string& literals, const FormatSpec
   constexpr CastPolicy policy = {.overflow = Overflow::overflow};
   std::vector<double> values;
   std::istringstream words(literals);
-  for (std::string word; words >> word;) values.push_back(number_of(source, cast(parse_literal(word).value, source, policy).code));
+  for (std::string word; words >> word;)
+    values.push_back(number_of(source, cast(parse_literal(word).value, source, policy).code));
   return values;
 }
 
@@ -47,7 +48,8 @@ inline std::string lines(const recipes::QuantRecipe& recipe, const recipes::Quan
 }
 
 /// One row of literals, by the engine; the exact twin must agree.
-inline std::string line(const recipes::QuantRecipe& recipe, const std::string& literals, const recipes::Inputs& inputs = {}) {
+inline std::string line(const recipes::QuantRecipe& recipe, const std::string& literals,
+                        const recipes::Inputs& inputs = {}) {
   const std::vector<double> values = numbers(literals);
   const recipes::TensorView view{1, static_cast<std::int64_t>(values.size()), values};
   const recipes::Quantized q = recipes::quantize(recipe, view, inputs);

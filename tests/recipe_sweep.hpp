@@ -83,4 +83,16 @@ inline void in_parallel(const std::vector<std::function<void()>>& jobs) {
   for (std::thread& thread : threads) thread.join();
 }
 
+/// The same on all cores, in shards with seeds of their own.
+inline std::uint64_t sweep_in_parallel(const recipes::QuantRecipe& recipe, std::uint64_t elements) {
+  constexpr std::uint64_t shards = 50;
+  std::atomic<std::uint64_t> done{0};
+  std::vector<std::function<void()>> jobs;
+  for (std::uint64_t shard = 0; shard < shards; ++shard) {
+    jobs.emplace_back([&, shard] { done += sweep(recipe, elements / shards + 1, 1000 + shard); });
+  }
+  in_parallel(jobs);
+  return done;
+}
+
 }  // namespace halfulp::test

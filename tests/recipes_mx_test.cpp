@@ -19,7 +19,8 @@ TEST(MxRecipes, EveryRuleProducerAndElementAgreesWithItsTwin) {
     for (const std::string& element : recipe_elements(entry.name)) {
       const QuantRecipe* recipe = &named_recipe(entry.name, element);
       const std::uint64_t elements = recipe == &named_recipe(entry.name) ? 100000 : 20000;
-      jobs.emplace_back([=] { EXPECT_GE(sweep(*recipe, elements, 20250), elements) << recipe->name << " " << element; });
+      jobs.emplace_back(
+          [=] { EXPECT_GE(sweep(*recipe, elements, 20250), elements) << recipe->name << " " << element; });
     }
   }
   ASSERT_EQ(jobs.size(), 37u);
@@ -75,9 +76,11 @@ TEST(MxRecipes, SpecialValuesGiveTheDocumentedResults) {
   ASSERT_EQ(std::size(kSpecials), 37u);
   for (const Row& row : kSpecials) {
     const QuantRecipe& recipe = named_recipe(row.name, row.element);
-    const char* expected[] = {row.zeros, row.nan, row.infinity, row.only_nan, row.subnormal, row.huge, row.tiny, row.seven};
+    const char* expected[] = {row.zeros,     row.nan,  row.infinity, row.only_nan,
+                              row.subnormal, row.huge, row.tiny,     row.seven};
     for (std::size_t i = 0; i < std::size(expected); ++i) {
-      EXPECT_EQ(line(recipe, kInputs[i]), expected[i]) << row.name << " " << row.element << ": " << kInputs[i];
+      EXPECT_EQ(line(recipe, kInputs[i]), expected[i])
+          << row.name << " " << row.element << ": " << kInputs[i];
     }
   }
 }

@@ -1,4 +1,5 @@
-// NVFP4 recipes: engine against twin, documented results on special values, disagreements between producers.
+// NVFP4 recipes: engine against twin, documented results on special values, disagreements between
+// producers.
 #include <gtest/gtest.h>
 
 #include "halfulp/error.hpp"
@@ -11,7 +12,9 @@ namespace {
 
 using namespace halfulp::test;
 
-Inputs with_amax(double amax) { return {{kTensorAmax, {amax}}}; }
+Inputs with_amax(double amax) {
+  return {{kTensorAmax, {amax}}};
+}
 
 /// The line of a block in a tensor of that amax, where the recipe has a tensor scale.
 std::string in_tensor(std::string_view name, const std::string& literals, double amax) {
@@ -58,8 +61,10 @@ constexpr Row kSpecials[] = {
 TEST(Nvfp4Recipes, SpecialValuesGiveTheDocumentedResults) {
   ASSERT_EQ(std::size(kSpecials), nvfp4_recipes().size() - 1);  // all but the Hadamard option
   for (const Row& row : kSpecials) {
-    const char* expected[] = {row.zeros, row.nan, row.infinity, row.underflow, row.above, row.six, row.small};
-    for (std::size_t i = 0; i < std::size(expected); ++i) EXPECT_EQ(in_tensor(row.name, kInputs[i], 6), expected[i]) << row.name << ": " << kInputs[i];
+    const char* expected[] = {row.zeros, row.nan, row.infinity, row.underflow,
+                              row.above, row.six, row.small};
+    for (std::size_t i = 0; i < std::size(expected); ++i)
+      EXPECT_EQ(in_tensor(row.name, kInputs[i], 6), expected[i]) << row.name << ": " << kInputs[i];
   }
 }
 
@@ -69,22 +74,24 @@ TEST(Nvfp4Recipes, TensorScales) {
     return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(*q.tensor_scale)));
   };
   constexpr double inf = std::numeric_limits<double>::infinity(), most = 0x1.fffffep+127;
-  EXPECT_EQ(scale("nvfp4/transformer_engine", "6 1"), 448);            // 2688 / A
+  EXPECT_EQ(scale("nvfp4/transformer_engine", "6 1"), 448);  // 2688 / A
   EXPECT_EQ(scale("nvfp4/transformer_engine", "0 -0"), 1);
   EXPECT_EQ(scale("nvfp4/transformer_engine", "2^-140"), most);
   EXPECT_EQ(scale("nvfp4/transformer_engine", "inf"), 1);
-  EXPECT_EQ(scale("nvfp4/four_over_six", "6 1"), 256);                 // 6 * 256 / A
+  EXPECT_EQ(scale("nvfp4/four_over_six", "6 1"), 256);  // 6 * 256 / A
   EXPECT_EQ(scale("nvfp4/four_over_six_448", "6 1"), 448);
   EXPECT_EQ(scale("nvfp4/compressed_tensors", "0"), inf);
-  EXPECT_EQ(scale("nvfp4/torchao", "5376"), 2);                        // A / 2688
+  EXPECT_EQ(scale("nvfp4/torchao", "5376"), 2);  // A / 2688
   EXPECT_EQ(scale("nvfp4/modelopt", "5376"), 2);
   EXPECT_FALSE(quantize(named_recipe("nvfp4/sage3"), row_of({1.0}).view()).tensor_scale.has_value());
   // a given scale replaces the stored one, and everything made from it
-  const Quantized given = quantize(named_recipe("nvfp4/vllm"), row_of({6.0}).view(), {{kTensorScale, {64}}});
+  const Quantized given =
+      quantize(named_recipe("nvfp4/vllm"), row_of({6.0}).view(), {{kTensorScale, {64}}});
   EXPECT_EQ(*given.tensor_scale, std::bit_cast<std::uint32_t>(64.0f));
   EXPECT_EQ(given.scales[0], 0x68u);
   EXPECT_EQ(dequantize(named_recipe("nvfp4/vllm"), given)[0], 6.0);
-  EXPECT_THROW(quantize(named_recipe("nvfp4/sage3"), row_of({1.0}).view(), {{kTensorScale, {64}}}), InputError);
+  EXPECT_THROW(quantize(named_recipe("nvfp4/sage3"), row_of({1.0}).view(), {{kTensorScale, {64}}}),
+               InputError);
 }
 
 TEST(Nvfp4Recipes, ValuesOfTransformerEngineNeedTheAmax) {
@@ -150,25 +157,29 @@ TEST(Nvfp4Recipes, StochasticFallback) {
   const auto code = [&](double x, double byte) {
     return quantize(recipe, row_of({6.0, x}).view(), {{"random", {0, byte}}}).codes[1];
   };
-  EXPECT_EQ(code(2.5, 127), 4u);   // step 1 from 2 on: 2.5 + 127/256 < 3
+  EXPECT_EQ(code(2.5, 127), 4u);  // step 1 from 2 on: 2.5 + 127/256 < 3
   EXPECT_EQ(code(2.5, 128), 5u);
   EXPECT_EQ(code(-2.5, 128), 0xdu);
   EXPECT_EQ(code(1.75, 0), 3u);
   EXPECT_EQ(code(1.75, 255), 4u);  // 2.248 lies where the step is 1
   EXPECT_EQ(code(5, 127), 6u);
   EXPECT_EQ(code(5, 128), 7u);
-  EXPECT_EQ(code(6, 255), 7u);     // no further than 6
+  EXPECT_EQ(code(6, 255), 7u);  // no further than 6
   EXPECT_EQ(code(-0.0, 255), 8u);
 }
 
 // ---- disagreements: one input, two named behaviours, two results ----
 
 TEST(Nvfp4Recipes, OrderOfTheScaleProduct) {
-  const auto scale = [](const char* name, const char* a, double amax) { return in_tensor(name, a, amax).substr(0, 2); };
+  const auto scale = [](const char* name, const char* a, double amax) {
+    return in_tensor(name, a, amax).substr(0, 2);
+  };
   const char *first = "0.047607421875", *second = "0.01519775390625";
   EXPECT_EQ(scale("nvfp4/transformer_engine", first, 4.0625), "4b");
-  for (const char* name : {"nvfp4/compressed_tensors", "nvfp4/flashinfer", "nvfp4/vllm", "nvfp4/torchao"}) EXPECT_EQ(scale(name, first, 4.0625), "4a") << name;
-  for (const char* name : {"nvfp4/transformer_engine", "nvfp4/compressed_tensors", "nvfp4/flashinfer"}) EXPECT_EQ(scale(name, second, 1.296875), "4b") << name;
+  for (const char* name : {"nvfp4/compressed_tensors", "nvfp4/flashinfer", "nvfp4/vllm", "nvfp4/torchao"})
+    EXPECT_EQ(scale(name, first, 4.0625), "4a") << name;
+  for (const char* name : {"nvfp4/transformer_engine", "nvfp4/compressed_tensors", "nvfp4/flashinfer"})
+    EXPECT_EQ(scale(name, second, 1.296875), "4b") << name;
   EXPECT_EQ(scale("nvfp4/torchao", second, 1.296875), "4a");
 }
 
@@ -178,8 +189,10 @@ TEST(Nvfp4Recipes, DivideOrReciprocal) {  // scale 0x07
 }
 
 TEST(Nvfp4Recipes, ZeroBlockOfATensorThatIsNotZero) {
-  const std::pair<const char*, const char*> scales[] = {
-      {"nvfp4/transformer_engine", "00"}, {"nvfp4/torchao", "08"}, {"nvfp4/compressed_tensors", "20"}, {"nvfp4/modelopt", "38"}};
+  const std::pair<const char*, const char*> scales[] = {{"nvfp4/transformer_engine", "00"},
+                                                        {"nvfp4/torchao", "08"},
+                                                        {"nvfp4/compressed_tensors", "20"},
+                                                        {"nvfp4/modelopt", "38"}};
   for (const auto& [name, scale] : scales) {
     Tensor tensor = filled(2, 16, 0);
     tensor.values[0] = 3;
@@ -195,7 +208,8 @@ TEST(Nvfp4Recipes, ScaleThatUnderflows) {
   EXPECT_EQ(in_tensor("nvfp4/modelopt", "7.9 0 -1", amax), "00 7 7 f");
   EXPECT_EQ(in_tensor("nvfp4/torchao", "7.9 0 -1", amax), "08 1 0 8");
   EXPECT_EQ(in_tensor("nvfp4/compressed_tensors", "7.9 0 -1", amax), "20 0 0 8");
-  EXPECT_EQ(in_tensor("nvfp4/transformer_engine", "8 0 -1", amax).substr(0, 2), "00");  // a tie: to the even code
+  EXPECT_EQ(in_tensor("nvfp4/transformer_engine", "8 0 -1", amax).substr(0, 2),
+            "00");  // a tie: to the even code
   EXPECT_EQ(in_tensor("nvfp4/transformer_engine", "8.1 0 -1", amax).substr(0, 2), "01");
 }
 

@@ -26,7 +26,9 @@ bool same_line(const Quantized& a, const Quantized& b, std::int64_t i) {
 
 }  // namespace
 
-bool is_approximate(Op op) { return op == Op::reciprocal_approx || op == Op::log2 || op == Op::exp2; }
+bool is_approximate(Op op) {
+  return op == Op::reciprocal_approx || op == Op::log2 || op == Op::exp2;
+}
 
 std::vector<double> admissible_results(const Step& step, double operand) {
   std::vector<double> results;
@@ -42,7 +44,8 @@ std::vector<double> admissible_results(const Step& step, double operand) {
 std::vector<QuantRecipe> admissible_variants(const QuantRecipe& recipe) {
   std::vector<std::size_t> approximate;
   for (std::size_t i = 0; i < recipe.steps.size(); ++i) {
-    if (is_approximate(recipe.steps[i].op) && recipe.steps[i].precision == Precision::f32) approximate.push_back(i);
+    if (is_approximate(recipe.steps[i].op) && recipe.steps[i].precision == Precision::f32)
+      approximate.push_back(i);
   }
   std::vector<QuantRecipe> variants = {recipe};
   const bool combine = approximate.size() <= kMostCombined;
@@ -59,7 +62,8 @@ std::vector<QuantRecipe> admissible_variants(const QuantRecipe& recipe) {
   return variants;
 }
 
-std::vector<bool> lines_that_could_differ(const QuantRecipe& recipe, const TensorView& tensor, const Inputs& inputs) {
+std::vector<bool> lines_that_could_differ(const QuantRecipe& recipe, const TensorView& tensor,
+                                          const Inputs& inputs) {
   const std::vector<QuantRecipe> variants = admissible_variants(recipe);
   const auto blocks = static_cast<std::size_t>(blocks_of(recipe, tensor.rows, tensor.columns).count());
   std::vector<bool> differ(blocks, false);
@@ -74,8 +78,8 @@ std::vector<bool> lines_that_could_differ(const QuantRecipe& recipe, const Tenso
   return differ;
 }
 
-std::vector<bool> lines_that_are_admissible(const QuantRecipe& recipe, const TensorView& tensor, const Quantized& got,
-                                            const Inputs& inputs) {
+std::vector<bool> lines_that_are_admissible(const QuantRecipe& recipe, const TensorView& tensor,
+                                            const Quantized& got, const Inputs& inputs) {
   std::vector<bool> right(static_cast<std::size_t>(got.blocks.count()), false);
   for (const QuantRecipe& variant : admissible_variants(recipe)) {
     const Quantized result = quantize(variant, tensor, inputs);

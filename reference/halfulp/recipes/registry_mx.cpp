@@ -1,6 +1,7 @@
 // MX: 32 values along k share one E8M0 scale. Rules and producers as templates over the element format.
 //
-// Facts about producers: their published sources of 2025 and 2026; OCP MX v1.0 section 6 for what a block means.
+// Facts about producers: their published sources of 2025 and 2026; OCP MX v1.0 section 6 for what a block
+// means.
 #include <algorithm>
 #include <array>
 #include <deque>
@@ -11,8 +12,8 @@
 namespace halfulp::recipes {
 namespace {
 
-/// What a template's marks stand for: $ELEMENT, $EMAX and $2EMAX (emax, 2^-emax), $MAX, $RCP (1/max in f32), $TOP (the
-/// significand from which `even` goes up: 2 minus half an ulp of the element).
+/// What a template's marks stand for: $ELEMENT, $EMAX and $2EMAX (emax, 2^-emax), $MAX, $RCP (1/max in
+/// f32), $TOP (the significand from which `even` goes up: 2 minus half an ulp of the element).
 struct Element {
   std::string_view name, cast, emax, pow2, max, rcp, top, packing;
 };
@@ -52,11 +53,14 @@ constexpr std::string_view kBlockNan =
     "fact NaN or Inf in a block: scale 0xFF, and the codes mean nothing (the standard leaves it open)\n"
     "fact zero block: scale 0x00, codes 0 with the signs of the zeros\n";
 constexpr std::string_view kSatfinite =
-    "fact NaN is left out of amax; Inf gives scale 0xFE; element casts saturate, a NaN gives NaN or, without one, the largest number\n"
+    "fact NaN is left out of amax; Inf gives scale 0xFE; element casts saturate, a NaN gives NaN or, "
+    "without one, the largest number\n"
     "fact zero block: scale 0x00, codes 0 with the signs of the zeros\n";
 constexpr std::string_view kTwoCopies =
-    "fact the row copy (1x32) and the column copy (32x1) are each made from the original; the column copy is not transposed\n"
-    "fact scale buffers: rows [roundup(M,128), roundup(K/32,4)], columns [roundup(M/32,4), roundup(K,128)]; dims are multiples of 32\n";
+    "fact the row copy (1x32) and the column copy (32x1) are each made from the original; the column copy "
+    "is not transposed\n"
+    "fact scale buffers: rows [roundup(M,128), roundup(K/32,4)], columns [roundup(M/32,4), "
+    "roundup(K,128)]; dims are multiples of 32\n";
 
 struct Rule {
   std::string_view name, mark, text, facts;
@@ -70,12 +74,14 @@ constexpr auto kRules = std::to_array<Rule>({
 struct Family {
   std::string_view name, elements;
 };
-constexpr auto kFamilies = std::to_array<Family>({{"mxfp8", "e4m3 e5m2"}, {"mxfp6", "e2m3 e3m2"}, {"mxfp4", "e2m1"}});
+constexpr auto kFamilies =
+    std::to_array<Family>({{"mxfp8", "e4m3 e5m2"}, {"mxfp6", "e2m3 e3m2"}, {"mxfp4", "e2m1"}});
 
 /// A producer's variant. `value` is the way back where it is not v * S.
 struct Producer {
   std::string_view name, elements, mark, text, facts, value = "v * S";
 };
+// clang-format off
 constexpr auto kProducers = std::to_array<Producer>({
     {"mxint8/ocp_floor", "mxint8", "source for torchao; unverified for the standard's text",
      "amax propagate\n"
@@ -135,18 +141,25 @@ constexpr auto kProducers = std::to_array<Producer>({
      "code $AWAY x / S\n",
      "fact values only, nothing packed; rounding 'nearest' is half away from zero, its 'even' would be ties_to_even\n"},
 });
+// clang-format on
 
 void replace_all(std::string& text, std::string_view mark, std::string_view by) {
-  for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + by.size())) text.replace(at, mark.size(), by);
+  for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + by.size()))
+    text.replace(at, mark.size(), by);
 }
 
-std::string expanded(std::string_view body, std::string_view facts, std::string_view value, std::string_view element) {
-  const Element& e = *std::find_if(kElements.begin(), kElements.end(), [&](const Element& each) { return each.name == element; });
-  std::string text = "granularity group 32\n" + std::string(body) + "value " + std::string(value) + "\n" + std::string(facts);
-  if (body.find("$AWAY") == std::string_view::npos) text += "fact " + std::string(e.packing) + "\nfact scale layout linear, or 128x4 for matrix units\n";
+std::string expanded(std::string_view body, std::string_view facts, std::string_view value,
+                     std::string_view element) {
+  const Element& e = *std::find_if(kElements.begin(), kElements.end(),
+                                   [&](const Element& each) { return each.name == element; });
+  std::string text = "granularity group 32\n" + std::string(body) + "value " + std::string(value) + "\n" +
+                     std::string(facts);
+  if (body.find("$AWAY") == std::string_view::npos)
+    text += "fact " + std::string(e.packing) + "\nfact scale layout linear, or 128x4 for matrix units\n";
   const std::string away = std::string(e.cast) + (e.cast == e.name ? ":" : ",") + "ties_to_away";
-  const std::pair<std::string_view, std::string_view> marks[] = {{"$CAST", e.cast}, {"$AWAY", away},    {"$EMAX", e.emax}, {"$2EMAX", e.pow2},
-                                                                 {"$MAX", e.max},   {"$RCP", e.rcp},    {"$TOP", e.top}};
+  const std::pair<std::string_view, std::string_view> marks[] = {
+      {"$CAST", e.cast}, {"$AWAY", away}, {"$EMAX", e.emax}, {"$2EMAX", e.pow2},
+      {"$MAX", e.max},   {"$RCP", e.rcp}, {"$TOP", e.top}};
   for (const auto& [mark, by] : marks) replace_all(text, mark, by);
   return text;
 }
@@ -163,12 +176,20 @@ const std::deque<Template>& templates() {
     std::deque<Template> rows;
     for (const Family& family : kFamilies) {
       for (const Rule& rule : kRules) {
-        rows.push_back({std::string(family.name) + "/" + std::string(rule.name), family.elements, rule.mark, rule.text, rule.facts, "v * S", {}});
+        rows.push_back({std::string(family.name) + "/" + std::string(rule.name),
+                        family.elements,
+                        rule.mark,
+                        rule.text,
+                        rule.facts,
+                        "v * S",
+                        {}});
       }
     }
-    for (const Producer& p : kProducers) rows.push_back({std::string(p.name), p.elements, p.mark, p.text, p.facts, p.value, {}});
+    for (const Producer& p : kProducers)
+      rows.push_back({std::string(p.name), p.elements, p.mark, p.text, p.facts, p.value, {}});
     for (Template& row : rows) {
-      row.first_text = expanded(row.text, row.facts, row.value, row.elements.substr(0, row.elements.find(' ')));
+      row.first_text =
+          expanded(row.text, row.facts, row.value, row.elements.substr(0, row.elements.find(' ')));
     }
     return rows;
   }();

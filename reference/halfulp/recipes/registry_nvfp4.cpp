@@ -1,6 +1,8 @@
-// NVFP4: 16 values along k share one UE4M3 scale, the tensor one float32 scale. Every producer's order of operations.
+// NVFP4: 16 values along k share one UE4M3 scale, the tensor one float32 scale. Every producer's order of
+// operations.
 //
-// Facts about producers: their published sources of 2025 and 2026. A given tensor_scale replaces the stored T.
+// Facts about producers: their published sources of 2025 and 2026. A given tensor_scale replaces the stored
+// T.
 #include <string>
 
 #include "halfulp/recipes/registry.hpp"
@@ -8,6 +10,7 @@
 namespace halfulp::recipes {
 namespace {
 
+// clang-format off
 const std::string kGroup = "granularity group 16\n";
 const std::string kLayout =
     "fact packing low_first: element 2i in the low half of a byte\n"
@@ -131,6 +134,7 @@ const std::string kCudnn = kGroup +
     "code e2m1:nan_to_max if_zero(S, x, x / S)\n"
     "value v * S\n" + kLayout +
     "fact the documentation states that scales round up and elements to nearest even; specials, zero blocks and a tensor scale are not stated\n";
+// clang-format on
 
 }  // namespace
 
@@ -139,14 +143,17 @@ std::span<const NamedRecipe> nvfp4_recipes() {
       {"nvfp4/transformer_engine", kTransformerEngine, "source, derived"},
       {"nvfp4_2d/transformer_engine", kTransformerEngine2d, "source, derived"},
       {"nvfp4/transformer_engine_fast", kTransformerEngineFast, "source"},
-      {"nvfp4/transformer_engine_hadamard", kTransformerEngineHadamard, "source", "column copy with the Hadamard option"},
-      {"nvfp4/transformer_engine_stochastic", kTransformerEngineStochastic, "source", "gradients, fallback rounding"},
+      {"nvfp4/transformer_engine_hadamard", kTransformerEngineHadamard, "source",
+       "column copy with the Hadamard option"},
+      {"nvfp4/transformer_engine_stochastic", kTransformerEngineStochastic, "source",
+       "gradients, fallback rounding"},
       {"nvfp4/four_over_six", kFourOverSix, "source", "bound 256, absolute error"},
       {"nvfp4/four_over_six_448", kFourOverSix448, "source", "bound 448, absolute error"},
       {"nvfp4/four_over_six_squared", kFourOverSixSquared, "source", "bound 256, squared error"},
       {"nvfp4/four_over_six_448_squared", kFourOverSix448Squared, "source", "bound 448, squared error"},
       {"nvfp4/four_over_six_precomputed", kFourOverSixPrecomputed, "derived",
-       "bound 256, absolute error, with (scale * A) / 1536 made first: not the producer's order, for contrast"},
+       "bound 256, absolute error, with (scale * A) / 1536 made first: not the producer's order, for "
+       "contrast"},
       {"nvfp4/flashinfer", kFlashinfer, "source, derived"},
       {"nvfp4/vllm", kVllm, "source"},
       {"nvfp4/torchao", kTorchao, "source"},

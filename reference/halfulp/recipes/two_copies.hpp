@@ -1,7 +1,9 @@
-// A matrix kept in two quantized copies, blocks along its rows and blocks along its columns (matrix products need both).
+// A matrix kept in two quantized copies, blocks along its rows and blocks along its columns (matrix
+// products need both).
 //
-// Decides: each copy is made from the original. A column copy made from the row copy is a third thing; what it changes is
-// shown here. Transformer Engine keeps the column copy in the matrix's own order: it is not physically transposed.
+// Decides: each copy is made from the original. A column copy made from the row copy is a third thing; what
+// it changes is shown here. Transformer Engine keeps the column copy in the matrix's own order: it is not
+// physically transposed.
 #pragma once
 
 #include <vector>
@@ -19,7 +21,8 @@ struct TwoCopies {
 std::vector<double> transposed(const TensorView& matrix);
 
 /// Both copies from the original.
-TwoCopies quantize_both_ways(const QuantRecipe& recipe, const TensorView& matrix, const Inputs& inputs = {});
+TwoCopies quantize_both_ways(const QuantRecipe& recipe, const TensorView& matrix,
+                             const Inputs& inputs = {});
 
 /// One element for which a column copy made from the row copy stands for another number.
 struct Requantized {
@@ -29,8 +32,9 @@ struct Requantized {
   double value_from_original, value_from_rows;
 };
 
-/// What requantizing the transpose of the row copy changes: the elements whose scale, code or value differs, in the order
-/// of the transpose.
-std::vector<Requantized> changed_by_requantizing(const QuantRecipe& recipe, const TensorView& matrix, const Inputs& inputs = {});
+/// What requantizing the transpose of the row copy changes: the elements whose scale, code or value
+/// differs, in the order of the transpose.
+std::vector<Requantized> changed_by_requantizing(const QuantRecipe& recipe, const TensorView& matrix,
+                                                 const Inputs& inputs = {});
 
 }  // namespace halfulp::recipes
