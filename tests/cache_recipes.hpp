@@ -1,12 +1,11 @@
-// The recipes of caches, integers and GGML blocks with everything a sweep needs: inputs, source format, shapes.
+// The recipes of caches, integers and GGML blocks with everything a sweep needs: inputs, source format,
+// shapes.
 #pragma once
 
 #include <algorithm>
 #include <string>
 #include <vector>
 
-#include "halfulp/recipes/elements.hpp"
-#include "halfulp/recipes/granularity.hpp"
 #include "halfulp/recipes/elements.hpp"
 #include "halfulp/recipes/granularity.hpp"
 #include "halfulp/recipes/registry.hpp"
@@ -24,7 +23,8 @@ struct Sweep {
   std::string_view block = "";   ///< empty: the recipe's own; smaller ones for more of them
 
   recipes::QuantRecipe recipe() const {
-    recipes::QuantRecipe own = element.empty() ? recipes::named_recipe(name) : recipes::named_recipe(name, element);
+    recipes::QuantRecipe own =
+        element.empty() ? recipes::named_recipe(name) : recipes::named_recipe(name, element);
     return block.empty() ? own : recipes::with_block(std::move(own), block);
   }
 };
@@ -95,14 +95,17 @@ inline recipes::Inputs inputs_for(const Sweep& sweep, const Tensor& tensor, std:
   if (has("k_scale")) {
     inputs["k_scale"] = {f32(std::ldexp(1 + random.uniform(), random.between(-12, 3)))};
   } else if (has("scale")) {
-    for (std::int64_t i = 0; i < blocks.count(); ++i) inputs["scale"].push_back(f32(std::ldexp(1 + random.uniform(), random.between(-12, 3))));
+    for (std::int64_t i = 0; i < blocks.count(); ++i)
+      inputs["scale"].push_back(f32(std::ldexp(1 + random.uniform(), random.between(-12, 3))));
   }
   if (has("clip")) inputs["clip"] = {f32(0.9)};
   if (has("dense")) inputs["dense"] = {random.below(2) == 0 ? 0.99 : 0.9};
-  if (has("codebook")) inputs["codebook"] = random_codebook(std::size_t{1} << recipe.code.format.width, random);
+  if (has("codebook"))
+    inputs["codebook"] = random_codebook(std::size_t{1} << recipe.code.format.width, random);
   if (has("mean")) {
     for (std::int64_t c = 0; c < tensor.columns; ++c) {
-      inputs["mean"].push_back(in_format(spec_of("f16"), random.normal() * std::ldexp(1.0, random.between(-4, 4))));
+      inputs["mean"].push_back(
+          in_format(spec_of("f16"), random.normal() * std::ldexp(1.0, random.between(-4, 4))));
     }
   }
   if (has("thresholds")) {  // inside the block's range, so that some elements lie outside
@@ -132,13 +135,17 @@ inline Compared compare_once(const Sweep& sweep, std::uint64_t seed) {
   Compared total;
   const auto compare = [&](const Tensor& tensor, const recipes::Inputs& inputs) {
     total.elements += compare_with_twin(recipe, tensor, inputs);
-    total.blocks += static_cast<std::uint64_t>(recipes::blocks_of(recipe, tensor.rows, tensor.columns).count());
+    total.blocks +=
+        static_cast<std::uint64_t>(recipes::blocks_of(recipe, tensor.rows, tensor.columns).count());
   };
   for (int filling = 0; filling < (whole ? kFillings : 1); ++filling) {
-    const Tensor plain = stratified(recipe, sweep.rows, sweep.columns, seed * 64 + static_cast<std::uint64_t>(filling), kFillings, source, filling);
+    const Tensor plain =
+        stratified(recipe, sweep.rows, sweep.columns, seed * 64 + static_cast<std::uint64_t>(filling),
+                   kFillings, source, filling);
     compare(plain, inputs_for(sweep, plain, seed));
     const Tensor finite =
-        stratified(recipe, sweep.rows, sweep.columns, seed * 64 + 32 + static_cast<std::uint64_t>(filling), kFiniteFillings, source, filling);
+        stratified(recipe, sweep.rows, sweep.columns, seed * 64 + 32 + static_cast<std::uint64_t>(filling),
+                   kFiniteFillings, source, filling);
     const recipes::Inputs inputs = inputs_for(sweep, finite, seed);
     compare(aimed_at_ties(recipe, finite, inputs, seed, source), inputs);
   }

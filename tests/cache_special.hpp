@@ -14,7 +14,8 @@ struct Special {
 };
 
 inline const std::vector<Special>& specials() {
-  constexpr double kNan = std::numeric_limits<double>::quiet_NaN(), kInf = std::numeric_limits<double>::infinity();
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN(),
+                   kInf = std::numeric_limits<double>::infinity();
   static const std::vector<Special> all = {
       {"zeros", {0, -0.0, 0, 0}},
       {"NaN", {kNan, 448, -1, 0}},
@@ -36,17 +37,19 @@ inline std::string short_number(double x) {
   return text;
 }
 
-/// `SCALE[:ZERO] CODE … = VALUE …[ kept N]` in hexadecimal; `refused` where the engine refuses. One block: a row, or a
-/// column where the recipe's blocks are columns.
+/// `SCALE[:ZERO] CODE … = VALUE …[ kept N]` in hexadecimal; `refused` where the engine refuses. One block:
+/// a row, or a column where the recipe's blocks are columns.
 inline std::string answer(const recipes::QuantRecipe& recipe, const std::vector<double>& values) {
   using recipes::Granularity;
   const auto count = static_cast<std::int64_t>(values.size());
-  const bool down = recipe.granularity == Granularity::column || (recipe.granularity == Granularity::tile && recipe.columns == 1);
+  const bool down = recipe.granularity == Granularity::column ||
+                    (recipe.granularity == Granularity::tile && recipe.columns == 1);
   const recipes::TensorView view{down ? count : 1, down ? 1 : count, values};
   recipes::Inputs inputs;
   for (const recipes::Input& input : recipe.inputs) {
     if (input.name == "codebook") {
-      for (std::int64_t i = 0; i < input.entries; ++i) inputs["codebook"].push_back(static_cast<double>(2 * i - 15) / 16);
+      for (std::int64_t i = 0; i < input.entries; ++i)
+        inputs["codebook"].push_back(static_cast<double>(2 * i - 15) / 16);
     }
     if (input.name == "outlier_lower") inputs[input.name] = {-2};
     if (input.name == "outlier_upper") inputs[input.name] = {2};
@@ -60,8 +63,10 @@ inline std::string answer(const recipes::QuantRecipe& recipe, const std::vector<
   try {
     const recipes::Quantized q = recipes::quantize(recipe, view, inputs);
     if (q != recipes::quantize_exact(recipe, view, inputs)) return "the twin disagrees";
-    if (q.scales.empty()) text += "-";
-    else add(q.scales[0]);
+    if (q.scales.empty())
+      text += "-";
+    else
+      add(q.scales[0]);
     if (!q.zeros.empty()) {
       text += ":";
       add(q.zeros[0]);

@@ -73,7 +73,8 @@ TEST(ErrorReport, Recipes) {  // the report of a recipe is that of its values; f
   double plain = 0;
   for (std::size_t i = 0; i < read.size(); ++i) plain += (read[i] - k.values[i]) * (read[i] - k.values[i]);
   EXPECT_NEAR(r.rms(), std::sqrt(plain / 4096), 1e-12);
-  EXPECT_GT(recipes::recipe_errors(recipes::named_recipe("ggml/q8_0"), k.view()).sqnr_db(), r.sqnr_db() + 20);
+  EXPECT_GT(recipes::recipe_errors(recipes::named_recipe("ggml/q8_0"), k.view()).sqnr_db(),
+            r.sqnr_db() + 20);
 }
 
 TEST(ErrorReport, Scores) {

@@ -12,7 +12,9 @@ using oracle::Exact;
 using Vector = std::vector<Exact>;
 using Matrix = std::vector<Vector>;
 
-inline Exact fraction(std::string_view text) { return oracle::parse_exact(text).value(); }
+inline Exact fraction(std::string_view text) {
+  return oracle::parse_exact(text).value();
+}
 /// Blank-separated literals.
 inline Vector vector_of(std::string_view text) {
   Vector v;
@@ -36,9 +38,15 @@ struct Grid {
   Vector codes, values;
 };
 
-inline Exact lowest(const Vector& x) { return *std::min_element(x.begin(), x.end()); }
-inline Exact highest(const Vector& x) { return *std::max_element(x.begin(), x.end()); }
-inline Exact clamped(const Exact& x, const Exact& low, const Exact& high) { return std::clamp(x, low, high); }
+inline Exact lowest(const Vector& x) {
+  return *std::min_element(x.begin(), x.end());
+}
+inline Exact highest(const Vector& x) {
+  return *std::max_element(x.begin(), x.end());
+}
+inline Exact clamped(const Exact& x, const Exact& low, const Exact& high) {
+  return std::clamp(x, low, high);
+}
 
 /// Real-valued minimum: KIVI.
 inline Grid real_minimum(const Vector& x, int levels) {

@@ -1,6 +1,7 @@
 // ggml/* against the gguf package: stored scales, minima, codes and dequantized values, bit for bit.
 //
-// Runs tests/third_party/ggml_blocks.py with $HALFULP_PYTHON, else .venv/bin/python of the repository; skips without gguf.
+// Runs tests/third_party/ggml_blocks.py with $HALFULP_PYTHON, else .venv/bin/python of the repository;
+// skips without gguf.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,9 +25,12 @@ struct Case {
   std::vector<double> values;
 };
 
-fs::path repository() { return fs::absolute(fs::path(__FILE__)).parent_path().parent_path(); }
+fs::path repository() {
+  return fs::absolute(fs::path(__FILE__)).parent_path().parent_path();
+}
 
-/// Blocks where both answer by definition: finite, and 1/d finite. (ggml leaves conversions out of range undefined.)
+/// Blocks where both answer by definition: finite, and 1/d finite. (ggml leaves conversions out of range
+/// undefined.)
 std::vector<Case> cases() {
   std::vector<Case> all;
   const FormatSpec f32 = spec_of("f32");
@@ -53,9 +57,11 @@ std::vector<Case> cases() {
       add(plain);
       add(aimed_at_ties(recipe, plain, {}, seed, f32));
     }
-    for (const int e : {-100, -37, -5, 0, 3, 60, 100}) {  // powers of two and their neighbours as the largest
+    for (const int e :
+         {-100, -37, -5, 0, 3, 60, 100}) {  // powers of two and their neighbours as the largest
       for (const double m : {1.0, 0x1.fffffep0, 0x1.8p0, 0x1.000002p0}) {
-        add(with_maxima(recipe, std::vector<double>(4, std::ldexp(m, e)), static_cast<std::uint64_t>(e + 200), 1, 32, f32));
+        add(with_maxima(recipe, std::vector<double>(4, std::ldexp(m, e)),
+                        static_cast<std::uint64_t>(e + 200), 1, 32, f32));
       }
     }
   }
@@ -86,13 +92,16 @@ TEST(GgmlBlocks, AgreeWithGguf) {
       in << '\n';
     }
   }
-  const std::string command = "'" + python + "' '" + (repository() / "tests/third_party/ggml_blocks.py").string() + "' <'" +
-                              (folder / "in").string() + "' >'" + (folder / "out").string() + "' 2>'" + (folder / "err").string() + "'";
+  const std::string command = "'" + python + "' '" +
+                              (repository() / "tests/third_party/ggml_blocks.py").string() + "' <'" +
+                              (folder / "in").string() + "' >'" + (folder / "out").string() + "' 2>'" +
+                              (folder / "err").string() + "'";
   const int status = std::system(command.c_str());
   std::ifstream answers(folder / "out");
   std::ifstream error(folder / "err");
   const std::string message((std::istreambuf_iterator<char>(error)), {});
-  if (WIFEXITED(status) && (WEXITSTATUS(status) == 77 || WEXITSTATUS(status) == 127 || WEXITSTATUS(status) == 126)) {
+  if (WIFEXITED(status) &&
+      (WEXITSTATUS(status) == 77 || WEXITSTATUS(status) == 127 || WEXITSTATUS(status) == 126)) {
     fs::remove_all(folder);
     GTEST_SKIP() << "no Python with gguf (set HALFULP_PYTHON, or pip install gguf into .venv): " << message;
   }
@@ -109,13 +118,17 @@ TEST(GgmlBlocks, AgreeWithGguf) {
     const recipes::QuantRecipe& recipe = recipes::named_recipe("ggml/" + c.format);
     const recipes::Quantized got = recipes::quantize(recipe, {1, 32, c.values});
     const std::vector<double> values = recipes::dequantize(recipe, got);
-    // numpy takes the first element of a zero block where ggml keeps +0, and any zero as a minimum: only signs differ.
+    // numpy takes the first element of a zero block where ggml keeps +0, and any zero as a minimum: only
+    // signs differ.
     const auto same = [&](std::uint64_t ours, std::uint64_t theirs, std::uint64_t sign) {
-      if (ours != theirs && (ours | sign) == sign && (theirs | sign) == sign) ++signs;
-      else if (ours != theirs) return false;
+      if (ours != theirs && (ours | sign) == sign && (theirs | sign) == sign)
+        ++signs;
+      else if (ours != theirs)
+        return false;
       return true;
     };
-    ASSERT_TRUE(same(got.scales.at(0), scale, c.format == "mxfp4" ? 0 : 0x8000)) << std::hex << got.scales[0] << " " << scale << " " << shown(c);
+    ASSERT_TRUE(same(got.scales.at(0), scale, c.format == "mxfp4" ? 0 : 0x8000))
+        << std::hex << got.scales[0] << " " << scale << " " << shown(c);
     if (c.format == "q4_1") {
       ASSERT_TRUE(same(got.zeros.at(0), minimum, 0x8000)) << shown(c);
     }
@@ -138,7 +151,8 @@ TEST(GgmlBlocks, AgreeWithGguf) {
   fs::remove_all(folder);
   EXPECT_GT(elements, 100000u);
   RecordProperty("elements", std::to_string(elements));
-  std::printf("%llu elements, %llu differing signs of zeros\n", static_cast<unsigned long long>(elements), static_cast<unsigned long long>(signs));
+  std::printf("%llu elements, %llu differing signs of zeros\n", static_cast<unsigned long long>(elements),
+              static_cast<unsigned long long>(signs));
 }
 
 }  // namespace

@@ -25,28 +25,35 @@ std::vector<double> tokens_of(std::int64_t count, std::int64_t channels, Random&
 }
 
 /// A prefix quantized in one go.
-recipes::Quantized in_one_go(std::string_view name, const KiviSettings& settings, std::span<const double> rows, std::int64_t count) {
+recipes::Quantized in_one_go(std::string_view name, const KiviSettings& settings,
+                             std::span<const double> rows, std::int64_t count) {
   const bool keys = name == "kivi/k";
   const recipes::QuantRecipe recipe =
-      with_granularity(recipes::named_recipe(name, settings.element), keys ? recipes::Granularity::tile : recipes::Granularity::group,
+      with_granularity(recipes::named_recipe(name, settings.element),
+                       keys ? recipes::Granularity::tile : recipes::Granularity::group,
                        keys ? settings.group : 1, keys ? 1 : settings.group);
-  return recipes::quantize(recipe, {count, settings.channels, rows.first(static_cast<std::size_t>(count * settings.channels))});
+  return recipes::quantize(
+      recipe, {count, settings.channels, rows.first(static_cast<std::size_t>(count * settings.channels))});
 }
 
-void expect_state(const KiviCache& cache, const KiviSettings& settings, std::size_t sequence, std::span<const double> keys,
-                  std::span<const double> values) {
+void expect_state(const KiviCache& cache, const KiviSettings& settings, std::size_t sequence,
+                  std::span<const double> keys, std::span<const double> values) {
   const auto n = static_cast<std::int64_t>(keys.size()) / settings.channels;
   ASSERT_EQ(cache.tokens(sequence), n);
   EXPECT_EQ(cache.exact_keys(sequence), n % settings.residual);
   EXPECT_EQ(cache.exact_values(sequence), std::min<std::int64_t>(n, settings.residual));
-  EXPECT_TRUE(cache.quantized_keys(sequence) == in_one_go("kivi/k", settings, keys, n - n % settings.residual)) << n;
+  EXPECT_TRUE(cache.quantized_keys(sequence) ==
+              in_one_go("kivi/k", settings, keys, n - n % settings.residual))
+      << n;
   EXPECT_TRUE(cache.quantized_values(sequence) ==
               in_one_go("kivi/v", settings, values, std::max<std::int64_t>(n - settings.residual, 0)))
       << n;
-  const auto expect_exact_tail = [&](const std::vector<double>& read, std::span<const double> given, std::int64_t exact) {
+  const auto expect_exact_tail = [&](const std::vector<double>& read, std::span<const double> given,
+                                     std::int64_t exact) {
     ASSERT_EQ(read.size(), given.size());
     const auto tail = static_cast<std::size_t>(exact * settings.channels);
-    EXPECT_TRUE(std::equal(read.end() - static_cast<std::ptrdiff_t>(tail), read.end(), given.last(tail).begin()));
+    EXPECT_TRUE(
+        std::equal(read.end() - static_cast<std::ptrdiff_t>(tail), read.end(), given.last(tail).begin()));
   };
   expect_exact_tail(cache.keys(sequence), keys, n % settings.residual);
   expect_exact_tail(cache.values(sequence), values, std::min<std::int64_t>(n, settings.residual));
@@ -60,14 +67,18 @@ TEST(KvCache, AnyChunkingGivesTheBatchResult) {
   for (const KiviSettings& settings : {small, four_bits, usual}) {
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
       Random random(seed);
-      const std::int64_t n = 1 + static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(3 * settings.residual + 5)));
-      const std::vector<double> keys = tokens_of(n, settings.channels, random), values = tokens_of(n, settings.channels, random);
+      const std::int64_t n = 1 + static_cast<std::int64_t>(
+                                     random.below(static_cast<std::uint64_t>(3 * settings.residual + 5)));
+      const std::vector<double> keys = tokens_of(n, settings.channels, random),
+                                values = tokens_of(n, settings.channels, random);
       KiviCache cache(settings);
       for (std::int64_t at = 0; at < n;) {
         const std::int64_t most = seed % 3 == 0 ? 1 : seed % 3 == 1 ? n : settings.residual + 3;
-        const std::int64_t step = std::min(n - at, 1 + static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(most))));
+        const std::int64_t step =
+            std::min(n - at, 1 + static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(most))));
         const auto part = [&](const std::vector<double>& all) {
-          return std::span(all).subspan(static_cast<std::size_t>(at * settings.channels), static_cast<std::size_t>(step * settings.channels));
+          return std::span(all).subspan(static_cast<std::size_t>(at * settings.channels),
+                                        static_cast<std::size_t>(step * settings.channels));
         };
         cache.append(0, part(keys), part(values));
         at += step;
@@ -138,7 +149,8 @@ TEST(KvCache, OneTokenDoesNotChangeOthers) {  // a value group is one token's, a
   keys[1] += 100;  // token 0, channel 1
   values[1] += 100;
   after.append(0, keys, values);
-  const std::vector<double> k = before.keys(0), K = after.keys(0), v = before.values(0), V = after.values(0);
+  const std::vector<double> k = before.keys(0), K = after.keys(0), v = before.values(0),
+                            V = after.values(0);
   for (std::size_t i = 0; i < k.size(); ++i) {
     if (i / 16 != 0 || i % 4 != 1) {
       EXPECT_EQ(k[i], K[i]) << i;

@@ -30,7 +30,8 @@ TEST(RecipesCacheExhaustive, EnginesAgree) {
     }
     for (std::thread& thread : threads) thread.join();
     EXPECT_GE(elements.load(), kElements) << name;
-    std::printf("%-28s %llu elements, %llu blocks\n", name.data(), static_cast<unsigned long long>(elements.load()),
+    std::printf("%-28s %llu elements, %llu blocks\n", name.data(),
+                static_cast<unsigned long long>(elements.load()),
                 static_cast<unsigned long long>(blocks.load()));
     std::fflush(stdout);
     if (HasFailure()) return;

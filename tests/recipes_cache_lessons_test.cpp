@@ -1,4 +1,5 @@
-// The worked examples about caches, rotations and tables, to their stated digits: in rational arithmetic and by recipe.
+// The worked examples about caches, rotations and tables, to their stated digits: in rational arithmetic
+// and by recipe.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -15,7 +16,9 @@ namespace {
 using recipes::named_recipe;
 using recipes::QuantRecipe;
 
-double f16(double x) { return in_format(spec_of("f16"), x); }
+double f16(double x) {
+  return in_format(spec_of("f16"), x);
+}
 
 /// A matrix of literals, each rounded to `format`; rows separated by ";".
 Tensor tensor_of(const std::string& text, std::string_view format) {
@@ -54,9 +57,11 @@ using Codes = std::vector<std::uint64_t>;
 
 /// A percentage to `digits` places, as printed.
 std::string percent(const Exact& squared_error, const Exact& squared_norm, int digits) {
-  const std::string parts[] = {(squared_error / squared_norm).numerator_string(), (squared_error / squared_norm).denominator_string()};
+  const std::string parts[] = {(squared_error / squared_norm).numerator_string(),
+                               (squared_error / squared_norm).denominator_string()};
   char text[32];
-  std::snprintf(text, sizeof text, "%.*f", digits, 100 * std::sqrt(std::stod(parts[0]) / std::stod(parts[1])));
+  std::snprintf(text, sizeof text, "%.*f", digits,
+                100 * std::sqrt(std::stod(parts[0]) / std::stod(parts[1])));
   return text;
 }
 
@@ -64,7 +69,8 @@ const std::string kK = "0.4 -0.2 9 0.1;-0.3 0.5 11 -0.4;0.2 -0.6 10 0.3;0.5 0.1 
 
 TEST(LessonScaleOne, Table) {
   const QuantRecipe& recipe = named_recipe("kv_fp8/scale_1");
-  EXPECT_EQ(line(recipe, "0.001 0x1p-10 0x1.000002p-10 0x1.8p-9 448 464 465 500 -500 inf nan"), "- 01 00 01 02 7e 7e 7e 7e fe 7e 7f");
+  EXPECT_EQ(line(recipe, "0.001 0x1p-10 0x1.000002p-10 0x1.8p-9 448 464 465 500 -500 inf nan"),
+            "- 01 00 01 02 7e 7e 7e 7e fe 7e 7f");
   const Result r = run(recipe, tensor_of("0.001 0x1p-10 0x1.8p-9 500", "f32"));
   EXPECT_EQ(r.values, (std::vector<double>{0x1p-9, 0, 0x1p-8, 448}));
   EXPECT_EQ((fraction("2^-9") - fraction("0.001")) / fraction("0.001"), fraction("61/64"));
@@ -83,7 +89,8 @@ TEST(LessonKivi, ExactPerTokenAndPerChannel) {
   }
   EXPECT_EQ(scores(tokens, q), vector_of("3/10 -1/10 -4/5 3/5"));
   EXPECT_EQ(largest({scores(difference(tokens, k), q)}), fraction("17/10"));
-  EXPECT_EQ(transposed(channels), matrix_of("1/2 -3/10 7/30 1/2;-7/30 1/2 -3/5 2/15;9 11 10 12;1/15 -2/5 3/10 -1/6"));
+  EXPECT_EQ(transposed(channels),
+            matrix_of("1/2 -3/10 7/30 1/2;-7/30 1/2 -3/5 2/15;9 11 10 12;1/15 -2/5 3/10 -1/6"));
   EXPECT_EQ(scores(channels, q), vector_of("37/30 9/10 14/15 5/3"));
   EXPECT_EQ(largest({scores(difference(channels, k), q)}), fraction("1/15"));
   EXPECT_EQ(squared_norm(k), fraction("895/2"));
@@ -103,7 +110,8 @@ TEST(LessonKivi, RecipeInHalf) {
   const double channel[] = {0x1.ffcp-2, -0x1.334p-2, 0x1.dd8p-3, 0x1.ffcp-2};
   for (std::size_t t = 0; t < 4; ++t) EXPECT_EQ(r.values[4 * t], channel[t]);
   // The other axis on the same keys: one group per token.
-  EXPECT_EQ(run(named_recipe("kivi/v"), k).quantized.codes, (Codes{0, 0, 3, 0, 0, 0, 3, 0, 0, 0, 3, 0, 0, 0, 3, 0}));
+  EXPECT_EQ(run(named_recipe("kivi/v"), k).quantized.codes,
+            (Codes{0, 0, 3, 0, 0, 0, 3, 0, 0, 0, 3, 0, 0, 0, 3, 0}));
 }
 
 TEST(LessonKivi, ScoresNotNorms) {
@@ -119,9 +127,12 @@ TEST(LessonKivi, ScoresNotNorms) {
 TEST(LessonKivi, IntegerZeroPoint) {
   const Matrix k = matrix_of(kK);
   const Vector q = vector_of("1 1 0.1 1");
-  const Matrix t = transposed(k), channels = by_columns(k, zero_point, 3), tokens = by_rows(k, zero_point, 3);
-  const Matrix expected = matrix_of("8/15 -4/15 4/15 8/15;-11/30 11/30 -11/15 0;8 12 8 12;0 -7/15 7/30 -7/30");
-  const Matrix scale_and_zero = matrix_of("4/15 1;11/30 2;4 0;7/30 2"), codes = matrix_of("3 0 2 3;1 3 0 2;2 3 2 3;2 0 3 1");
+  const Matrix t = transposed(k), channels = by_columns(k, zero_point, 3),
+               tokens = by_rows(k, zero_point, 3);
+  const Matrix expected =
+      matrix_of("8/15 -4/15 4/15 8/15;-11/30 11/30 -11/15 0;8 12 8 12;0 -7/15 7/30 -7/30");
+  const Matrix scale_and_zero = matrix_of("4/15 1;11/30 2;4 0;7/30 2"),
+               codes = matrix_of("3 0 2 3;1 3 0 2;2 3 2 3;2 0 3 1");
   for (std::size_t c = 0; c < 4; ++c) {
     const Grid g = zero_point(t[c], 3);
     EXPECT_EQ((Vector{g.scale, g.zero}), scale_and_zero[c]);
@@ -129,10 +140,12 @@ TEST(LessonKivi, IntegerZeroPoint) {
     EXPECT_EQ(g.values, expected[c]);
     // The recipe in binary32 finds the same codes and zero point.
     Tensor column = filled(1, 4, 0);
-    for (std::size_t i = 0; i < 4; ++i) column.values[i] = std::stod(t[c][i].numerator_string()) / std::stod(t[c][i].denominator_string());
+    for (std::size_t i = 0; i < 4; ++i)
+      column.values[i] = std::stod(t[c][i].numerator_string()) / std::stod(t[c][i].denominator_string());
     for (double& x : column.values) x = in_format(spec_of("f32"), x);
     const Result r = run(named_recipe("int_asym/zero_point", "uint2"), column);
-    for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(Exact::from_unsigned(r.quantized.codes[i]), codes[c][i]) << c << " " << i;
+    for (std::size_t i = 0; i < 4; ++i)
+      EXPECT_EQ(Exact::from_unsigned(r.quantized.codes[i]), codes[c][i]) << c << " " << i;
     EXPECT_EQ(Exact::from_unsigned(r.quantized.zeros.at(0)), scale_and_zero[c][1]);
   }
   EXPECT_EQ(scores(channels, q), vector_of("29/30 5/6 17/30 3/2"));
@@ -142,7 +155,8 @@ TEST(LessonKivi, IntegerZeroPoint) {
 }
 
 TEST(LessonSecondPair, BothWays) {
-  const std::string keys = "0.1 0.2 8 0.1;0.3 0.1 9 0.2;0.2 0.3 7.5 0.1", values = "0.5 0.3 0.4 0.6;2 1.8 2.1 1.9;0.1 0.2 0.1 0.3";
+  const std::string keys = "0.1 0.2 8 0.1;0.3 0.1 9 0.2;0.2 0.3 7.5 0.1",
+                    values = "0.5 0.3 0.4 0.6;2 1.8 2.1 1.9;0.1 0.2 0.1 0.3";
   const Matrix k = matrix_of(keys), v = matrix_of(values);
   const auto errors = [](const Matrix& m, bool channels, auto quantizer, int levels, int digits) {
     const Matrix read = channels ? by_columns(m, quantizer, levels) : by_rows(m, quantizer, levels);
@@ -169,7 +183,8 @@ TEST(LessonSecondPair, BothWays) {
   EXPECT_EQ(errors(v, true, symmetric, 127, 3), "0.204");
   EXPECT_EQ(symmetric(transposed(k)[2], 127).codes, vector_of("113 127 106"));
   const char* exact_codes[] = {"0 3 2", "2 0 3", "1 3 0", "0 3 0"};
-  for (std::size_t c = 0; c < 4; ++c) EXPECT_EQ(real_minimum(transposed(k)[c], 3).codes, vector_of(exact_codes[c]));
+  for (std::size_t c = 0; c < 4; ++c)
+    EXPECT_EQ(real_minimum(transposed(k)[c], 3).codes, vector_of(exact_codes[c]));
   EXPECT_EQ(real_minimum(v[2], 3).codes, vector_of("0 2 0 3"));
 
   // Three exact ties at 1.5 go the other way in binary16.
@@ -215,7 +230,8 @@ TEST(LessonRotation, SymmetricAndAsymmetric) {
   }
   // By recipe.
   EXPECT_EQ(line(named_recipe("int_sym/quarot"), "0.4 -0.2 9 0.1"), "3fa49249 0 0 7 0");
-  EXPECT_EQ(run(named_recipe("int_sym/quarot"), tensor_of("4.65 4.75 -4.45 -4.15", "f16")).quantized.codes, (Codes{7, 7, 9, 10}));
+  EXPECT_EQ(run(named_recipe("int_sym/quarot"), tensor_of("4.65 4.75 -4.45 -4.15", "f16")).quantized.codes,
+            (Codes{7, 7, 9, 10}));
   const Result r = run(named_recipe("quarot/k"), tensor_of("0.4 -0.2 9 0.1", "f16"));
   const Grid g = zero_point(rk, 15);
   double score = 0;
@@ -230,7 +246,8 @@ TEST(LessonRotation, SymmetricAndAsymmetric) {
 TEST(LessonTable, OutliersAndEntries) {
   const QuantRecipe& recipe = named_recipe("kvquant/k", "uint2");
   const double third = in_format(spec_of("f32"), 1.0 / 3);
-  recipes::Inputs inputs = {{"codebook", {-1, -third, third, 1}}, {"outlier_lower", {-1}}, {"outlier_upper", {2}}};
+  recipes::Inputs inputs = {
+      {"codebook", {-1, -third, third, 1}}, {"outlier_lower", {-1}}, {"outlier_upper", {2}}};
   Tensor x = tensor_of("-1;-0.25;0;0.5;0.75;2;16", "f32");
   const Result r = run(recipe, x, inputs);
   EXPECT_EQ(scale_of(recipe, r), 1.5);

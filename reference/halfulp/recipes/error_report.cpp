@@ -34,11 +34,15 @@ void add(ErrorReport& report, std::uint64_t index, const Exact& original, const 
   ++report.compared;
 }
 
-[[noreturn]] void sizes_differ() { throw InputError("error report", "the sizes differ", "compare tensors of one shape"); }
+[[noreturn]] void sizes_differ() {
+  throw InputError("error report", "the sizes differ", "compare tensors of one shape");
+}
 
 }  // namespace
 
-double ErrorReport::largest_error() const { return nearest_double(largest); }
+double ErrorReport::largest_error() const {
+  return nearest_double(largest);
+}
 
 double ErrorReport::rms() const {
   if (compared == 0) return 0;
@@ -60,8 +64,10 @@ ErrorReport compare(std::span<const double> original, std::span<const double> re
   if (original.size() != result.size()) sizes_differ();
   ErrorReport report;
   for (std::size_t i = 0; i < original.size(); ++i) {
-    if (!std::isfinite(original[i]) || !std::isfinite(result[i])) ++report.not_finite;
-    else add(report, i, Exact::from_double(original[i]), Exact::from_double(result[i]));
+    if (!std::isfinite(original[i]) || !std::isfinite(result[i]))
+      ++report.not_finite;
+    else
+      add(report, i, Exact::from_double(original[i]), Exact::from_double(result[i]));
   }
   return report;
 }
@@ -70,7 +76,8 @@ ErrorReport recipe_errors(const QuantRecipe& recipe, const TensorView& tensor, c
   return compare(tensor.values, dequantize(recipe, quantize(recipe, tensor, inputs), inputs));
 }
 
-ErrorReport score_errors(const TensorView& queries, const TensorView& keys, std::span<const double> keys_read_back) {
+ErrorReport score_errors(const TensorView& queries, const TensorView& keys,
+                         std::span<const double> keys_read_back) {
   if (queries.columns != keys.columns || keys.values.size() != keys_read_back.size()) sizes_differ();
   ErrorReport report;
   const auto width = static_cast<std::size_t>(keys.columns);
@@ -88,8 +95,10 @@ ErrorReport score_errors(const TensorView& queries, const TensorView& keys, std:
     for (std::int64_t k = 0; k < keys.rows; ++k, ++index) {
       const auto key = keys.values.subspan(static_cast<std::size_t>(k) * width, width);
       const auto read = keys_read_back.subspan(static_cast<std::size_t>(k) * width, width);
-      if (finite(query) && finite(key) && finite(read)) add(report, index, dot(query, key), dot(query, read));
-      else ++report.not_finite;
+      if (finite(query) && finite(key) && finite(read))
+        add(report, index, dot(query, key), dot(query, read));
+      else
+        ++report.not_finite;
     }
   }
   return report;
@@ -97,12 +106,13 @@ ErrorReport score_errors(const TensorView& queries, const TensorView& keys, std:
 
 std::string to_string(const ErrorReport& report) {
   char text[400];
-  std::snprintf(text, sizeof text,
-                "compared        %llu\nInf or NaN      %llu\nlargest error   %.9g at %llu\nrms error       %.9g\n"
-                "relative error  %.6g\nSQNR            %.2f dB\n",
-                static_cast<unsigned long long>(report.compared), static_cast<unsigned long long>(report.not_finite),
-                report.largest_error(), static_cast<unsigned long long>(report.largest_at), report.rms(),
-                report.relative(), report.sqnr_db());
+  std::snprintf(
+      text, sizeof text,
+      "compared        %llu\nInf or NaN      %llu\nlargest error   %.9g at %llu\nrms error       %.9g\n"
+      "relative error  %.6g\nSQNR            %.2f dB\n",
+      static_cast<unsigned long long>(report.compared), static_cast<unsigned long long>(report.not_finite),
+      report.largest_error(), static_cast<unsigned long long>(report.largest_at), report.rms(),
+      report.relative(), report.sqnr_db());
   return text;
 }
 

@@ -16,14 +16,19 @@ namespace halfulp::recipes {
 
 KiviCache::KiviCache(const KiviSettings& settings, std::size_t sequences)
     : settings_(settings),
-      key_recipe_(with_granularity(named_recipe("kivi/k", settings.element), Granularity::tile, settings.group, 1)),
-      value_recipe_(with_granularity(named_recipe("kivi/v", settings.element), Granularity::group, 1, settings.group)),
+      key_recipe_(
+          with_granularity(named_recipe("kivi/k", settings.element), Granularity::tile, settings.group, 1)),
+      value_recipe_(with_granularity(named_recipe("kivi/v", settings.element), Granularity::group, 1,
+                                     settings.group)),
       sequences_(sequences) {
-  if (settings.group < 1 || settings.residual < 1 || settings.channels < 1 || settings.residual % settings.group != 0) {
-    throw InputError("KIVI cache", "the residual is not a multiple of the group", "take a residual of whole groups");
+  if (settings.group < 1 || settings.residual < 1 || settings.channels < 1 ||
+      settings.residual % settings.group != 0) {
+    throw InputError("KIVI cache", "the residual is not a multiple of the group",
+                     "take a residual of whole groups");
   }
   if (settings.channels % settings.group != 0) {
-    throw InputError("KIVI cache", "the channels are not a multiple of the group", "take a group that divides the head dimension");
+    throw InputError("KIVI cache", "the channels are not a multiple of the group",
+                     "take a group that divides the head dimension");
   }
   for (Sequence& sequence : sequences_) {
     sequence.keys.quantized.blocks = blocks_of(key_recipe_, 0, settings_.channels);
@@ -35,7 +40,8 @@ void KiviCache::append(std::size_t sequence, std::span<const double> keys, std::
   const auto channels = static_cast<std::size_t>(settings_.channels);
   if (sequence >= sequences_.size()) throw InputError("KIVI cache", "no such sequence", "count from 0");
   if (keys.size() != values.size() || keys.size() % channels != 0) {
-    throw InputError("KIVI cache", "not whole tokens, as many keys as values", "append tokens x channels of each");
+    throw InputError("KIVI cache", "not whole tokens, as many keys as values",
+                     "append tokens x channels of each");
   }
   Sequence& s = sequences_[sequence];
   s.keys.window.insert(s.keys.window.end(), keys.begin(), keys.end());
@@ -73,8 +79,10 @@ std::vector<double> column_means(const TensorView& tensor, const FormatSpec& for
     double special = 0;  // Inf and NaN add up as IEEE 754 adds them
     for (std::int64_t row = 0; row < tensor.rows; ++row) {
       const double x = tensor.values[static_cast<std::size_t>(row * tensor.columns + column)];
-      if (std::isfinite(x)) sum += oracle::Exact::from_double(x);
-      else special += x;
+      if (std::isfinite(x))
+        sum += oracle::Exact::from_double(x);
+      else
+        special += x;
     }
     if (special != 0 || tensor.rows == 0) {
       means.push_back(tensor.rows == 0 ? std::numeric_limits<double>::quiet_NaN() : special);

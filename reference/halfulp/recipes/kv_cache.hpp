@@ -1,9 +1,10 @@
 // KIVI's cache as it grows: which tokens are quantized, which stay exact.
 //
-// Keys: a buffer of exact tokens; when it holds `residual` of them, all are quantized at once, so the last n mod residual
-// tokens are exact. Values: a sliding window; each token that leaves it is quantized alone, so the last min(n, residual)
-// are exact. A prefill of any length ends in the same state as its tokens one by one. Groups of keys run along the tokens
-// of one sequence and channel, groups of values along the channels of one token; neither crosses sequences.
+// Keys: a buffer of exact tokens; when it holds `residual` of them, all are quantized at once, so the last
+// n mod residual tokens are exact. Values: a sliding window; each token that leaves it is quantized alone,
+// so the last min(n, residual) are exact. A prefill of any length ends in the same state as its tokens one
+// by one. Groups of keys run along the tokens of one sequence and channel, groups of values along the
+// channels of one token; neither crosses sequences.
 #pragma once
 
 #include <cstdint>
@@ -28,22 +29,34 @@ class KiviCache {
   /// Throws InputError when the residual or the channels are not a multiple of the group.
   explicit KiviCache(const KiviSettings& settings, std::size_t sequences = 1);
 
-  /// Adds one token or many, row-major tokens x channels. Throws InputError for anything but whole tokens, as many keys
-  /// as values.
+  /// Adds one token or many, row-major tokens x channels. Throws InputError for anything but whole tokens,
+  /// as many keys as values.
   void append(std::size_t sequence, std::span<const double> keys, std::span<const double> values);
 
   std::int64_t tokens(std::size_t sequence) const { return sequences_.at(sequence).tokens; }
   /// How many of the last tokens are exact.
-  std::int64_t exact_keys(std::size_t sequence) const { return tokens_in(sequences_.at(sequence).keys.window); }
-  std::int64_t exact_values(std::size_t sequence) const { return tokens_in(sequences_.at(sequence).values.window); }
+  std::int64_t exact_keys(std::size_t sequence) const {
+    return tokens_in(sequences_.at(sequence).keys.window);
+  }
+  std::int64_t exact_values(std::size_t sequence) const {
+    return tokens_in(sequences_.at(sequence).values.window);
+  }
 
   /// The quantized tokens, as kivi/k and kivi/v quantize that prefix in one go.
-  const Quantized& quantized_keys(std::size_t sequence) const { return sequences_.at(sequence).keys.quantized; }
-  const Quantized& quantized_values(std::size_t sequence) const { return sequences_.at(sequence).values.quantized; }
+  const Quantized& quantized_keys(std::size_t sequence) const {
+    return sequences_.at(sequence).keys.quantized;
+  }
+  const Quantized& quantized_values(std::size_t sequence) const {
+    return sequences_.at(sequence).values.quantized;
+  }
 
   /// Every token as it reads back: dequantized, then exact.
-  std::vector<double> keys(std::size_t sequence) const { return read(key_recipe_, sequences_.at(sequence).keys); }
-  std::vector<double> values(std::size_t sequence) const { return read(value_recipe_, sequences_.at(sequence).values); }
+  std::vector<double> keys(std::size_t sequence) const {
+    return read(key_recipe_, sequences_.at(sequence).keys);
+  }
+  std::vector<double> values(std::size_t sequence) const {
+    return read(value_recipe_, sequences_.at(sequence).values);
+  }
 
  private:
   struct Half {

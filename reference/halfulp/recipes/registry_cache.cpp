@@ -8,30 +8,33 @@ namespace halfulp::recipes {
 namespace {
 
 // Statements that several entries share.
-#define KV_FP8_FACTS                                                                                      \
-  "fact no clamp before the cast: NaN gives 0x7f, Inf and overflow give 448 of their sign\n"              \
-  "fact one byte per value; -1.0 in a checkpoint means no scale; one kv_scale serves K and V\n"           \
+#define KV_FP8_FACTS                                                                            \
+  "fact no clamp before the cast: NaN gives 0x7f, Inf and overflow give 448 of their sign\n"    \
+  "fact one byte per value; -1.0 in a checkpoint means no scale; one kv_scale serves K and V\n" \
   "fact scale 0: 0/0 is NaN (0x7f), every other value +-448; all read back as NaN or 0\n"
 
-#define KIVI_STEPS                                                                                        \
-  "precision f16\n"                                                                                       \
-  "element uint2 uint4 uint8\n"                                                                                       \
-  "amax propagate\n"                                                                                      \
-  "h = to(f16 x)\n"                                                                                       \
-  "zero f16:positive lo\n"                                                                                \
-  "scale f16:positive (to(f16 hi) - Z) / levels\n"                                                        \
-  "code element rne(min(max((h - Z) / S, 0), levels))\n"                                                  \
-  "value v * S + Z\n"                                                                                     \
-  "fact every step in binary16; the minimum is stored as it is, so zero need not be representable\n"      \
-  "fact mx = mn: the original divides 0 by 0 and leaves the code to the device; here code 0, which reads back mn\n" \
-  "fact a step that underflows to 0: the maximum divides to Inf and gives the largest code; all read back mn\n" \
-  "fact a NaN in the group makes minimum and step NaN; codes 0, values NaN\n"                             \
-  "fact Inf, or a range above 65504, makes the step Inf; codes 0, values NaN\n"                           \
+#define KIVI_STEPS                                                                                         \
+  "precision f16\n"                                                                                        \
+  "element uint2 uint4 uint8\n"                                                                            \
+  "amax propagate\n"                                                                                       \
+  "h = to(f16 x)\n"                                                                                        \
+  "zero f16:positive lo\n"                                                                                 \
+  "scale f16:positive (to(f16 hi) - Z) / levels\n"                                                         \
+  "code element rne(min(max((h - Z) / S, 0), levels))\n"                                                   \
+  "value v * S + Z\n"                                                                                      \
+  "fact every step in binary16; the minimum is stored as it is, so zero need not be representable\n"       \
+  "fact mx = mn: the original divides 0 by 0 and leaves the code to the device; here code 0, which reads " \
+  "back mn\n"                                                                                              \
+  "fact a step that underflows to 0: the maximum divides to Inf and gives the largest code; all read "     \
+  "back mn\n"                                                                                              \
+  "fact a NaN in the group makes minimum and step NaN; codes 0, values NaN\n"                              \
+  "fact Inf, or a range above 65504, makes the step Inf; codes 0, values NaN\n"                            \
   "fact the most recent 128 tokens stay in full precision: kv_cache.hpp\n"
 
-#define SAGE_FACTS                                                                                        \
-  "fact the codes are those of K minus its mean over the tokens; q·mean shifts all scores of a row alike\n" \
-  "fact mean: column_means() in kv_cache.hpp, rounded to the input's type; 0 for Q\n"                     \
+#define SAGE_FACTS                                                                                    \
+  "fact the codes are those of K minus its mean over the tokens; q·mean shifts all scores of a row " \
+  "alike\n"                                                                                           \
+  "fact mean: column_means() in kv_cache.hpp, rounded to the input's type; 0 for Q\n"                 \
   "fact one byte per value\n"
 
 constexpr auto kTable = std::to_array<NamedRecipe>({
@@ -41,8 +44,7 @@ constexpr auto kTable = std::to_array<NamedRecipe>({
      "scale f32:positive scale\n"
      "code e4m3:positive x / S\n"
      "value to(bf16 v * S)\n"
-     "fact read: FP8 to half is exact, times the scale in binary32, rounded once to bf16\n"
-     KV_FP8_FACTS,
+     "fact read: FP8 to half is exact, times the scale in binary32, rounded once to bf16\n" KV_FP8_FACTS,
      "source"},
     {"kv_fp8/vllm_packed",
      "granularity tensor\n"
@@ -50,8 +52,7 @@ constexpr auto kTable = std::to_array<NamedRecipe>({
      "scale f32:positive scale\n"
      "code e4m3:positive x / S\n"
      "value to(bf16 to(f16 v * S))\n"
-     "fact read of 2 or 4 values at once: the product is rounded to half, then to bf16\n"
-     KV_FP8_FACTS,
+     "fact read of 2 or 4 values at once: the product is rounded to half, then to bf16\n" KV_FP8_FACTS,
      "source"},
     {"kv_fp8/vllm_half",
      "granularity tensor\n"
@@ -59,8 +60,7 @@ constexpr auto kTable = std::to_array<NamedRecipe>({
      "scale f32:positive scale\n"
      "code e4m3:positive x / S\n"
      "value to(f16 v * S)\n"
-     "fact read into half: scalar and packed reads agree\n"
-     KV_FP8_FACTS,
+     "fact read into half: scalar and packed reads agree\n" KV_FP8_FACTS,
      "source"},
     {"kv_fp8/vllm_per_head",
      "granularity row\n"
@@ -68,8 +68,7 @@ constexpr auto kTable = std::to_array<NamedRecipe>({
      "scale f32:positive scale\n"
      "code e4m3:positive x / S\n"
      "value to(bf16 v * S)\n"
-     "fact a row holds all tokens and channels of one kv head\n"
-     KV_FP8_FACTS,
+     "fact a row holds all tokens and channels of one kv head\n" KV_FP8_FACTS,
      "source"},
     {"kv_fp8/vllm_calculated",
      "granularity tensor\n"
@@ -79,8 +78,7 @@ constexpr auto kTable = std::to_array<NamedRecipe>({
      "code e4m3:positive x / S\n"
      "value to(bf16 v * S)\n"
      "fact the scale of the first batch: A/200 for Q and K, not A/448\n"
-     "fact an all-zero first batch has scale 0 and codes 0x7f\n"
-     KV_FP8_FACTS,
+     "fact an all-zero first batch has scale 0 and codes 0x7f\n" KV_FP8_FACTS,
      "source"},
     {"kv_fp8/vllm_calculated_v",
      "granularity tensor\n"
@@ -90,8 +88,7 @@ constexpr auto kTable = std::to_array<NamedRecipe>({
      "code e4m3:positive x / S\n"
      "value to(bf16 v * S)\n"
      "fact the scale of the first batch: A/100 for V, not A/448\n"
-     "fact an all-zero first batch has scale 0 and codes 0x7f\n"
-     KV_FP8_FACTS,
+     "fact an all-zero first batch has scale 0 and codes 0x7f\n" KV_FP8_FACTS,
      "source"},
     {"kv_fp8/scale_1",
      "granularity tensor\n"
@@ -101,15 +98,12 @@ constexpr auto kTable = std::to_array<NamedRecipe>({
      "fact no scale is stored; one byte per value\n",
      "derived"},
     {"kivi/k",
-     "granularity tile 32 1\n"
-     KIVI_STEPS
+     "granularity tile 32 1\n" KIVI_STEPS
      "fact a group is 32 consecutive tokens of one channel and head; rows are the tokens of one head\n"
      "fact packed in int32 along the tokens, element j of a word at bit b·j\n",
      "source"},
     {"kivi/v",
-     "granularity group 32\n"
-     KIVI_STEPS
-     "fact a group is 32 consecutive channels of one token\n"
+     "granularity group 32\n" KIVI_STEPS "fact a group is 32 consecutive channels of one token\n"
      "fact packed in int32 along the channels, element j of a word at bit b·j\n",
      "source"},
     {"sage/int8_qk",
@@ -122,8 +116,7 @@ constexpr auto kTable = std::to_array<NamedRecipe>({
      "code int8:nan_to_zero y * f\n"
      "value v * S\n"
      "fact stored m/127, used 127/m; a NaN is left out of the maximum and gives 0\n"
-     "fact 64 tokens of one head of 128 channels; Q takes 128 tokens\n"
-     SAGE_FACTS,
+     "fact 64 tokens of one head of 128 channels; Q takes 128 tokens\n" SAGE_FACTS,
      "source"},
     {"sage/int8_qk_triton",
      "granularity tile 64 128\n"
@@ -134,8 +127,7 @@ constexpr auto kTable = std::to_array<NamedRecipe>({
      "code int8:nan_to_zero trunc(t + if_less(t, 0, -0.5, 0.5))\n"
      "value v * S\n"
      "fact half away from zero as a rounded sum and a truncation: 0x1.fffffep-2 gives 1\n"
-     "fact no floor: a zero block divides 0 by 0; here codes 0, scale 0\n"
-     SAGE_FACTS,
+     "fact no floor: a zero block divides 0 by 0; here codes 0, scale 0\n" SAGE_FACTS,
      "source"},
     {"sage/int8_qk_triton_thread",
      "granularity tile 16 128\n"
@@ -145,9 +137,9 @@ constexpr auto kTable = std::to_array<NamedRecipe>({
      "t = y / S\n"
      "code int8:nan_to_zero trunc(t + if_less(t, 0, -0.5, 0.5))\n"
      "value v * S\n"
-     "fact the rows of a thread t = 0..3 gathered: tokens 8i + 2t and 8i + 2t + 1 of 64 (Q: tokens 8i + t of 32)\n"
-     "fact half away from zero as a rounded sum and a truncation: 0x1.fffffep-2 gives 1\n"
-     SAGE_FACTS,
+     "fact the rows of a thread t = 0..3 gathered: tokens 8i + 2t and 8i + 2t + 1 of 64 (Q: tokens 8i + t "
+     "of 32)\n"
+     "fact half away from zero as a rounded sum and a truncation: 0x1.fffffep-2 gives 1\n" SAGE_FACTS,
      "source"},
     {"nvfp4_kv/vllm",
      "granularity group 16\n"
@@ -172,7 +164,8 @@ constexpr auto kTable = std::to_array<NamedRecipe>({
 std::span<const NamedRecipe> cache_recipes() {
   static const std::vector<NamedRecipe> all = [] {
     std::vector<NamedRecipe> table(kTable.begin(), kTable.end());
-    for (const auto part : {integer_recipes(), ggml_recipes()}) table.insert(table.end(), part.begin(), part.end());
+    for (const auto part : {integer_recipes(), ggml_recipes()})
+      table.insert(table.end(), part.begin(), part.end());
     return table;
   }();
   return all;

@@ -31,9 +31,7 @@ constexpr auto kTable = std::to_array<NamedRecipe>({
      "granularity row\n"
      "element uint8 uint4 uint2\n"
      "amax propagate\n"
-     "input clip = 1\n"
-     ZERO_IN_RANGE
-     ASYMMETRIC_STEPS
+     "input clip = 1\n" ZERO_IN_RANGE ASYMMETRIC_STEPS
      "zero element:nan_to_zero min(max(rne(-low / S), 0), levels)\n"
      "code element min(max(rne(x / S) + Z, 0), levels)\n"
      "value S * (v - Z)\n"
@@ -46,13 +44,12 @@ constexpr auto kTable = std::to_array<NamedRecipe>({
      "amax propagate\n"
      "input clip = 1\n"
      "mn = lo * clip\n"
-     "mx = hi * clip\n"
-     ASYMMETRIC_STEPS
-     "zero int32:nan_to_zero rne(-low / S)\n"
+     "mx = hi * clip\n" ASYMMETRIC_STEPS "zero int32:nan_to_zero rne(-low / S)\n"
      "code element min(max(rne(x / S) + Z, 0), levels)\n"
      "value if_zero(S, S / S, S * (v - Z))\n"
      "fact 0 need not lie in the range; the zero point is any integer (float in the original, here int32)\n"
-     "fact a constant group other than 0 has scale 0 and reads back NaN; an all-zero group has range -1..1\n",
+     "fact a constant group other than 0 has scale 0 and reads back NaN; an all-zero group has range "
+     "-1..1\n",
      "source"},
     {"int_sym/quarot",
      "granularity row\n"
@@ -71,15 +68,16 @@ constexpr auto kTable = std::to_array<NamedRecipe>({
      "element uint4 uint2 uint8\n"
      "amax propagate\n"
      "transform to(f16 hadamard(to(f16 x)) * (1 / sqrt(count(x))))\n"
-     "input clip = 1\n"
-     ZERO_IN_RANGE
-     ASYMMETRIC_STEPS
+     "input clip = 1\n" ZERO_IN_RANGE ASYMMETRIC_STEPS
      "zero element:nan_to_zero min(max(rne(-low / S), 0), levels)\n"
      "code element min(max(rne(x / S) + Z, 0), levels)\n"
      "value to(f16 S * (v - Z))\n"
-     "fact after RoPE; a row is one head of one token; the values are those of the rotated key, q is rotated alike\n"
-     "fact butterflies of stride 1, 2, 4 … in binary32, times 1/sqrt(d), back to half; d must be a power of two\n"
-     "fact per token instead of per head: rotate each head, then int_asym/zero_point over the row of all heads\n",
+     "fact after RoPE; a row is one head of one token; the values are those of the rotated key, q is "
+     "rotated alike\n"
+     "fact butterflies of stride 1, 2, 4 … in binary32, times 1/sqrt(d), back to half; d must be a power "
+     "of two\n"
+     "fact per token instead of per head: rotate each head, then int_asym/zero_point over the row of all "
+     "heads\n",
      "source"},
     {"kvquant/k",
      "granularity column\n"
@@ -91,8 +89,7 @@ constexpr auto kTable = std::to_array<NamedRecipe>({
      "upper = to(f16 outlier_upper)\n"
      "zero f16:positive (upper + lower) / 2 @f16\n"
      "scale f16:positive (upper - lower) / 2 @f16\n"
-     "out = if_less(upper, x, 1, if_less(x, lower, 1, 0))\n"
-     OUTLIERS_AND_TABLE
+     "out = if_less(upper, x, 1, if_less(x, lower, 1, 0))\n" OUTLIERS_AND_TABLE
      "fact before RoPE; thresholds per channel, from calibration, kept as half; outliers strictly outside\n"
      "fact the table is one per layer, from weighted k-means of the values scaled to -1..1\n",
      "source"},
@@ -106,9 +103,9 @@ constexpr auto kTable = std::to_array<NamedRecipe>({
      "upper = to(f16 quantile(x, t)) @f64\n"
      "zero f16:positive (upper + lower) / 2 @f16\n"
      "scale f16:positive (upper - lower) / 2 @f16\n"
-     "out = if_less(upper, x, 1, if_less(x, lower, 1, 0))\n"
-     OUTLIERS_AND_TABLE
-     "fact kvquant/k with the thresholds of the tensor itself: percentiles with linear interpolation in binary64\n"
+     "out = if_less(upper, x, 1, if_less(x, lower, 1, 0))\n" OUTLIERS_AND_TABLE
+     "fact kvquant/k with the thresholds of the tensor itself: percentiles with linear interpolation in "
+     "binary64\n"
      "fact a NaN in the channel makes its thresholds NaN: no outliers, all read back 0\n",
      "source"},
     {"kvquant/v",
@@ -125,8 +122,7 @@ constexpr auto kTable = std::to_array<NamedRecipe>({
      "top = highest(inner)\n"
      "bottom = lowest(inner)\n"
      "zero f32:positive (top + bottom) / 2\n"
-     "scale f32:positive (top - bottom) / 2\n"
-     OUTLIERS_AND_TABLE
+     "scale f32:positive (top - bottom) / 2\n" OUTLIERS_AND_TABLE
      "fact per token at run time; outliers at or outside the thresholds: a row always has some\n"
      "fact the range is that of the others and of the row's lower median, not that of the thresholds\n",
      "source"},
@@ -138,6 +134,8 @@ constexpr auto kTable = std::to_array<NamedRecipe>({
 
 }  // namespace
 
-std::span<const NamedRecipe> integer_recipes() { return kTable; }
+std::span<const NamedRecipe> integer_recipes() {
+  return kTable;
+}
 
 }  // namespace halfulp::recipes
