@@ -219,9 +219,8 @@ TEST(Npy, LargeFortranOrderIsGatheredInPieces) {
 }
 
 TEST(Npy, ReadsTheVoidTypesOfMlDtypes) {
-  HALFULP_NEEDS_PYTHON("ml_dtypes, numpy");
   const TemporaryFolder folder;
-  run_python(folder, R"(
+  HALFULP_PYTHON_OR_SKIP(folder, "ml_dtypes, numpy", R"(
 import numpy, sys, ml_dtypes as m
 for name in ['bfloat16', 'float8_e4m3fn', 'float8_e5m2', 'float8_e8m0fnu', 'float4_e2m1fn', 'float6_e2m3fn']:
     numpy.save(sys.argv[1] + name + '.npy', numpy.array([1, 2], dtype=getattr(m, name)))

@@ -44,9 +44,8 @@ TEST(NpyWriter, AFileAppearsWholeOrNotAtAll) {
 }
 
 TEST(NpyWriter, GivesTheBytesOfNumpy) {
-  HALFULP_NEEDS_PYTHON("numpy");
   const TemporaryFolder folder;
-  run_python(folder, R"(
+  HALFULP_PYTHON_OR_SKIP(folder, "numpy", R"(
 import numpy, sys
 def save(name, a): numpy.save(sys.argv[1] + name, a)
 save('a.npy', numpy.arange(6, dtype='<f4').reshape(2, 3))

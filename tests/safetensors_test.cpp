@@ -229,9 +229,8 @@ TEST(SafetensorsWriter, TensorsInAnyOrderAndPiecesGiveTheSameBytes) {
 }
 
 TEST(SafetensorsWriter, GivesTheBytesOfTheReferenceImplementation) {
-  HALFULP_NEEDS_PYTHON("safetensors.numpy, ml_dtypes");
   const TemporaryFolder folder;
-  run_python(folder, R"(
+  HALFULP_PYTHON_OR_SKIP(folder, "safetensors.numpy, ml_dtypes", R"(
 import numpy as n, ml_dtypes as m, sys
 from safetensors.numpy import save_file
 t = {d: n.zeros(3, d) for d in 'float64 float32 float16 int64 int32 int16 int8 uint64 uint32 uint16 uint8 bool'.split()}

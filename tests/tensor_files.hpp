@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -103,23 +104,24 @@ inline std::string python() {
   return std::filesystem::exists(in_tree) ? in_tree : "python3";
 }
 
-/// True when that Python imports the module.
-inline bool python_has(const std::string& modules) {
-  return std::system((python() + " -c 'import " + modules + "' >/dev/null 2>&1").c_str()) == 0;
-}
-
-/// Runs a script, which fails the test when it fails.
-inline void run_python(const TemporaryFolder& folder, const std::string& script) {
+/// Runs a script with the folder as its argument; false when the modules cannot be imported. A script that
+/// fails fails the test.
+inline bool run_python(const TemporaryFolder& folder, const std::string& modules,
+                       const std::string& script) {
   const std::string path = folder / "script.py", log = folder / "log";
-  write_bytes(path, script);
-  ASSERT_EQ(std::system((python() + " " + path + " " + folder / "" + " >" + log + " 2>&1").c_str()), 0)
-      << read_bytes(log);
+  write_bytes(path, "import sys\ntry:\n    import " + modules +
+                        "\nexcept ImportError:\n    sys.exit(77)\n" + script);
+  const int status =
+      std::system((python() + " " + path + " " + folder / "" + " >" + log + " 2>&1").c_str());
+  if (WIFEXITED(status) && (WEXITSTATUS(status) == 77 || WEXITSTATUS(status) == 127)) return false;
+  EXPECT_EQ(status, 0) << read_bytes(log);
+  return true;
 }
 
 }  // namespace halfulp::tensors
 
-#define HALFULP_NEEDS_PYTHON(modules)                                                                 \
-  if (!python_has(modules)) {                                                                         \
+#define HALFULP_PYTHON_OR_SKIP(folder, modules, script)                                               \
+  if (!run_python(folder, modules, script)) {                                                         \
     GTEST_SKIP() << python()                                                                          \
                  << " cannot import " modules ": not compared (HALFULP_PYTHON names another Python)"; \
   }
