@@ -14,8 +14,10 @@
 
 namespace halfulp::test {
 
+inline constexpr FormatSpec kLiteralsOf = spec_of("f32");
+
 /// Blank-separated literals, each rounded to `source`.
-inline std::vector<double> numbers(const std::string& literals, const FormatSpec& source = spec_of("f32")) {
+inline std::vector<double> numbers(const std::string& literals, const FormatSpec& source = kLiteralsOf) {
   constexpr CastPolicy policy = {.overflow = Overflow::overflow};
   std::vector<double> values;
   std::istringstream words(literals);
