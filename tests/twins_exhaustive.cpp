@@ -59,7 +59,7 @@ TEST(TwinsExhaustive, AgreeOnEveryFloat32ForTiesToEvenOfEveryNarrowFormat) {
   std::atomic<std::uint64_t> checked{0};
   std::size_t formats = 0;
   for (const Format& to : kFormats) {
-    if (to.spec.width > 8) continue;
+    if (to.spec.width > 8 || to.spec.encoding == Encoding::hifloat8) continue;  // hif8 has no ties_to_even
     ++formats;
     const CastPolicy policy = total_policy(Rounding::ties_to_even, Overflow::overflow);
     const oracle::ThresholdTable table(from, to.spec, policy);

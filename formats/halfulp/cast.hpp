@@ -94,7 +94,7 @@ struct TablePosition {
   GapFraction<Word> gap;
 };
 
-/// Neighbours of x in a table, by scanning it; the position in the gap by long division.
+/// Neighbours of x in a table, by scanning it; the position in the gap by division, 64 bits at a time.
 template <class Word>
 HALFULP_HD constexpr TablePosition<Word> locate_in_table(const BasicUnpacked<Word>& x, const FormatSpec& to) {
   constexpr int kMaxWhole = 40;  // every table value is below 2^40 units
@@ -126,12 +126,11 @@ HALFULP_HD constexpr TablePosition<Word> locate_in_table(const BasicUnpacked<Wor
     }
   }
   const auto gap = static_cast<std::uint64_t>(p.far.units - p.near.units);
-  std::uint64_t remainder = static_cast<std::uint64_t>(whole - p.near.units);
-  for (int bit = GapFraction<Word>::kBits - 1; bit >= 0; --bit) {
-    remainder = 2 * remainder + static_cast<std::uint64_t>((part.fraction >> bit) & 1);
-    const bool one = remainder >= gap;
-    remainder -= one ? gap : 0;
-    p.gap.fraction = static_cast<Word>(p.gap.fraction << 1) | (one ? 1 : 0);
+  std::uint64_t remainder = static_cast<std::uint64_t>(whole - p.near.units);  // below the gap, so below 2^41
+  for (int chunk = GapFraction<Word>::kBits - 64; chunk >= 0; chunk -= 64) {
+    const uint128 dividend = (static_cast<uint128>(remainder) << 64) | static_cast<std::uint64_t>(part.fraction >> chunk);
+    p.gap.fraction |= static_cast<Word>(static_cast<std::uint64_t>(dividend / gap)) << chunk;
+    remainder = static_cast<std::uint64_t>(dividend % gap);
   }
   p.gap.sticky = remainder != 0 || part.sticky;
   return p;
