@@ -77,7 +77,7 @@ TEST(AdmissibleChoices, LinesThatCouldDiffer) {
   EXPECT_EQ(differ, (std::vector<bool>{false, false, true, false}));
   for (const NamedRecipe& entry : nvfp4_recipes()) {
     const QuantRecipe& each = named_recipe(entry.name);
-    if (!each.exact_steps() || !each.inputs.empty()) continue;
+    if (!each.exact_steps() || !each.inputs.empty() || each.rows > 1) continue;
     EXPECT_EQ(lines_that_could_differ(each, tensor.view()),
               std::vector<bool>(static_cast<std::size_t>(blocks_of(each, 4, 16).count()), false));
   }

@@ -11,6 +11,12 @@
 
 namespace halfulp::test {
 
+/// Transforms and sums of tiles refuse partial blocks.
+inline bool takes_whole_blocks(const recipes::QuantRecipe& recipe) {
+  const auto tree = [](const recipes::Step& step) { return step.op == recipes::Op::tree_sum; };
+  return recipe.transform_reg >= 0 || std::any_of(recipe.steps.begin(), recipe.steps.end(), tree);
+}
+
 /// Values for a recipe's inputs: random bytes where it asks for random numbers, else powers of two near 1.
 inline recipes::Inputs some_inputs(const recipes::QuantRecipe& recipe, std::int64_t elements,
                                    Random& random) {
@@ -51,9 +57,9 @@ inline std::uint64_t compare_at_thresholds(const recipes::QuantRecipe& recipe, s
 inline std::uint64_t sweep(const recipes::QuantRecipe& recipe, std::uint64_t elements, std::uint64_t seed) {
   constexpr FormatSpec sources[] = {spec_of("f32"), spec_of("bf16"), spec_of("f16")};
   Random random(seed);
-  const bool whole = recipe.transform_reg >= 0;  // a transform takes whole blocks alone
+  const bool whole = takes_whole_blocks(recipe);
   const std::int64_t high = std::max(recipe.rows, 1), wide = std::max(recipe.columns, 1);
-  std::uint64_t done = recipe.transform_reg < 0 ? compare_at_thresholds(recipe, elements / 4, seed) : 0;
+  std::uint64_t done = whole ? 0 : compare_at_thresholds(recipe, elements / 4, seed);
   for (int n = 0; done < elements && !testing::Test::HasFailure(); ++n) {
     const FormatSpec& source = sources[n % 3];
     const int first = static_cast<int>(random.below(kFillings)), kind = n % 4;
@@ -65,7 +71,8 @@ inline std::uint64_t sweep(const recipes::QuantRecipe& recipe, std::uint64_t ele
     const recipes::Inputs inputs = some_inputs(recipe, rows * columns, random);
     const int fillings = kind == 0 ? kFillings : kFiniteFillings;
     Tensor tensor = stratified(recipe, rows, columns, random.word(), fillings, source, first);
-    if (kind == 1 && !whole) tensor = aimed_at_ties(recipe, tensor, inputs, random.word(), source);
+    if (kind == 1 && recipe.transform_reg < 0)
+      tensor = aimed_at_ties(recipe, tensor, inputs, random.word(), source);
     done += compare_with_twin(recipe, tensor, inputs);
   }
   return done;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "halfulp/error.hpp"
+#include "halfulp/recipes/parse.hpp"
 #include "halfulp/recipes/registry.hpp"
 #include "recipe_lines.hpp"
 #include "recipe_sweep.hpp"
@@ -30,7 +31,7 @@ TEST(Nvfp4Recipes, EveryProducerAgreesWithItsTwin) {
     const QuantRecipe* recipe = &named_recipe(entry.name);
     jobs.emplace_back([recipe] { EXPECT_GE(sweep(*recipe, 100000, 77), 100000u) << recipe->name; });
   }
-  ASSERT_EQ(jobs.size(), 17u);
+  ASSERT_EQ(jobs.size(), 18u);
   in_parallel(jobs);
 }
 
@@ -59,7 +60,7 @@ constexpr Row kSpecials[] = {
 // clang-format on
 
 TEST(Nvfp4Recipes, SpecialValuesGiveTheDocumentedResults) {
-  ASSERT_EQ(std::size(kSpecials), nvfp4_recipes().size() - 1);  // all but the Hadamard option
+  ASSERT_EQ(std::size(kSpecials), nvfp4_recipes().size() - 2);  // the others take whole blocks
   for (const Row& row : kSpecials) {
     const char* expected[] = {row.zeros, row.nan, row.infinity, row.underflow,
                               row.above, row.six, row.small};
@@ -110,7 +111,7 @@ TEST(Nvfp4Recipes, EmptyAndPartialBlocks) {
     for (const Input& input : recipe.inputs) inputs[input.name] = {0};
     const Tensor empty = filled(0, 16, 0), odd = filled(1, 17, 1);
     EXPECT_TRUE(quantize(recipe, empty.view(), inputs).scales.empty()) << entry.name;
-    if (recipe.transform_reg < 0) {
+    if (!takes_whole_blocks(recipe)) {
       EXPECT_EQ(compare_with_twin(recipe, odd, inputs), 17u) << entry.name;
       EXPECT_EQ(quantize(recipe, odd.view(), inputs).scales.size(), 2u) << entry.name;
     }
@@ -134,6 +135,26 @@ TEST(Nvfp4Recipes, OneScalePerTile) {
   const Quantized column = quantize(row, row_of({0.4f, 0}).view(), with_amax(6));
   EXPECT_EQ(column.scales[0], 0x5fu);
   EXPECT_EQ(dequantize(row, column)[0], 0x1.9b6db6p-2);
+}
+
+TEST(Nvfp4Recipes, TilesSumTheirRowsAsATree) {
+  const QuantRecipe sum =
+      parse_recipe("sum", "granularity tile 16 16\nscale f32 tree_sum(x)\ncode e4m3 x\nvalue v\n");
+  Tensor x = filled(16, 16, 0);
+  x.values[0] = 0x1p24;  // rows 0 and 8 meet first, then 1 and 9; one after the other gives 2^24
+  x.values[16] = x.values[8 * 16] = x.values[9 * 16] = 1;
+  EXPECT_EQ(number_of(spec_of("f32"), quantize(sum, x.view()).scales[0]), 0x1p24 + 2);
+  x.values[1] = 1;  // within a row in order: lost
+  EXPECT_EQ(number_of(spec_of("f32"), quantize(sum, x.view()).scales[0]), 0x1p24 + 2);
+  EXPECT_EQ(compare_with_twin(sum, x), 256u);
+  EXPECT_THROW(quantize(sum, filled(16, 15, 1).view()), InputError);
+  Tensor block = filled(16, 16, 0);  // one row alone: as the recipe of rows
+  block.values[0] = 6;
+  block.values[1] = 0.4f;
+  const Quantized tile = quantize(named_recipe("nvfp4_2d/four_over_six"), block.view());
+  const Quantized row = quantize(named_recipe("nvfp4/four_over_six"), block.view());
+  EXPECT_EQ(tile.scales[0], row.scales[0]);
+  EXPECT_EQ(tile.codes, row.codes);
 }
 
 TEST(Nvfp4Recipes, HadamardOption) {

@@ -1,4 +1,4 @@
-// Steps with several admissible results: approximate reciprocals and float logarithms (recipes.hpp, Op).
+// Steps with several admissible results: approximate reciprocals and float logarithms (Op in recipe.hpp).
 //
 // Decides: which stored results are right although they differ from the printed one, and which lines are
 // marked ` ~`.

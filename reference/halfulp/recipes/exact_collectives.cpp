@@ -113,6 +113,19 @@ std::vector<Value> collective_exact(const Step& step, std::span<const Value> ele
     }
     return values;
   }
+  if (step.op == Op::tree_sum) {
+    if (elements.size() != 256) throw InputError("tree_sum", "not a whole tile of 16 x 16", "pad the tensor");
+    std::vector<Value> sums(16, oracle::zero_value(false));
+    for (std::size_t i = 0; i < elements.size(); ++i)
+      sums[i / 16] = calculate(Op::add, sums[i / 16], elements[i], step.precision);
+    while (sums.size() > 1) {
+      const std::size_t half = sums.size() / 2;
+      for (std::size_t i = 0; i < half; ++i)
+        sums[i] = calculate(Op::add, sums[i], sums[half + i], step.precision);
+      sums.resize(half);
+    }
+    return sums;
+  }
   return {one_of_all(step, elements, fraction)};
 }
 

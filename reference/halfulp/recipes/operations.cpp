@@ -59,6 +59,16 @@ double bits_add(double value, const std::string& amount) {
   return static_cast<double>(std::bit_cast<float>(bits + static_cast<std::uint32_t>(literal_value(amount))));
 }
 
+double tree_sum(const std::vector<double>& tile, Precision precision) {
+  if (tile.size() != 256) throw InputError("tree_sum", "not a whole tile of 16 x 16", "pad the tensor");
+  double sums[16] = {};
+  for (std::size_t i = 0; i < 256; ++i) sums[i / 16] = rounded(sums[i / 16] + tile[i], precision);
+  for (std::size_t half = 8; half >= 1; half /= 2) {
+    for (std::size_t i = 0; i < half; ++i) sums[i] = rounded(sums[i] + sums[i + half], precision);
+  }
+  return sums[0];
+}
+
 /// Walsh-Hadamard transform without the factor 1/sqrt(n): a butterfly is one rounded sum and one rounded difference.
 std::vector<double> hadamard(std::vector<double> values, Precision precision) {
   for (std::size_t stride = 1; stride < values.size(); stride *= 2) {
@@ -185,6 +195,7 @@ std::vector<double> apply_collective(const Step& step, const std::vector<double>
     }
     return flipped;
   }
+  if (step.op == Op::tree_sum) return {tree_sum(elements, step.precision)};
   return {one_of_all(step, elements, fraction)};
 }
 

@@ -19,8 +19,8 @@
 //
 // Expressions: + - * / unary minus, parentheses, literals (decimal or hex-float), variables, and the functions
 // min max clamp fma abs copysign rcp_approx log2 exp2 ceil floor trunc rne rha pow2_floor pow2_ceil bits_add
-// if_zero if_finite if_nan if_less sqrt to, and over the elements of a block sum largest hadamard flip_signs count peak
-// lowest highest median quantile.
+// if_zero if_finite if_nan if_less sqrt to, and over the elements of a block sum largest hadamard flip_signs
+// tree_sum count peak lowest highest median quantile.
 // `clamp(y, m)` is max(min(y, m), -m) and drops NaN; `clamp_nan` keeps it;
 // `to(FORMAT y)` rounds to a format. FORMAT may carry words of its policy after a colon, joined by commas; wide floating
 // formats overflow to Inf unless told otherwise, all others saturate.

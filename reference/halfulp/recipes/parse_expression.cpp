@@ -42,6 +42,7 @@ constexpr auto kFunctions = std::to_array<Function>({
     {"nearest", Op::nearest_entry, 2},
     {"entry", Op::entry, 2},
     {"sum", Op::sum, 1},
+    {"tree_sum", Op::tree_sum, 1},
     {"largest", Op::largest, 1},
     {"hadamard", Op::hadamard, 1},
 });

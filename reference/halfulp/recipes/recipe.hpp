@@ -58,6 +58,7 @@ enum class Op : std::uint8_t {
   largest,                     ///< element to block: largest magnitude, NaN dropped
   hadamard,                    ///< element to element: butterflies of stride 1, 2, 4 … along the block's elements
   flip_signs,                  ///< element to element: bit i of operand 2 (an integer literal) negates elements i, i + 16 …
+  tree_sum,                    ///< element to block, of 16 x 16: each row in order, then the 16 sums by halves: 8, 4, 2, 1
   count,                       ///< element to block: how many elements
   peak,                        ///< element to block: the first element of the largest magnitude, its sign kept, NaN dropped
   lowest, highest,             ///< element to block: minimum and maximum, the first of equal ones; a NaN makes them NaN

@@ -12,8 +12,9 @@
 namespace halfulp::recipes {
 namespace {
 
-/// What a template's marks stand for: $ELEMENT, $EMAX and $2EMAX (emax, 2^-emax), $MAX, $RCP (1/max in
-/// f32), $TOP (the significand from which `even` goes up: 2 minus half an ulp of the element).
+/// What a template's marks stand for: $CAST and $AWAY (the cast, and its rounding away), $EMAX and $2EMAX
+/// (emax, 2^-emax), $MAX, $RCP (1/max in f32), $TOP (the significand from which `even` goes up: 2 minus
+/// half an ulp of the element).
 struct Element {
   std::string_view name, cast, emax, pow2, max, rcp, top, packing;
 };

@@ -60,27 +60,30 @@ const std::string kTransformerEngineStochastic = kGroup +
 
 // ---- four over six: the block's maximum lands on 6 or on 4 ----
 
-std::string four_over_six(const std::string& limit, const std::string& decode, const std::string& error, bool precomputed) {
+enum class Error { absolute, squared };
+std::string four_over_six(const std::string& limit, const std::string& decode, Error error, bool tile = false, bool precomputed = false) {
   const auto choice = [&](const std::string& n, const std::string& scale) {
     const std::string s = "s" + n, q = "q" + n, d = "d" + n;
     return s + " = to(ue4m3:positive min(" + scale + ", 448))\n" +
            q + " = to(e2m1:nan_to_max x * min(1 / (" + s + " * (1 / T)), 0x1.fffffep+127))\n" +
            d + " = " + (precomputed ? q + " * ((" + s + " * A) / " + limit + ")" : "((" + q + " * " + s + ") * A) / " + limit) + " - x\n" +
-           "e" + n + " = sum(" + (error == "abs" ? "abs(" + d + ")" : d + " * " + d) + ")\n";
+           "e" + n + (tile ? " = tree_sum(" : " = sum(") + (error == Error::absolute ? "abs(" + d + ")" : d + " * " + d) + ")\n";
   };
-  return kGroup + encode_scale(limit) + "base = (a / 6) * T\n" + choice("6", "base") + choice("4", "base * 1.5") +
+  const std::string sums = tile ? "each row's errors are summed one after the other, the 16 sums as a tree 8, 4, 2, 1; tiles are whole"
+                                : "the errors are summed one after the other";
+  return (tile ? "granularity tile 16 16\n" : kGroup) + encode_scale(limit) + "base = (a / 6) * T\n" + choice("6", "base") + choice("4", "base * 1.5") +
          "scale ue4m3:positive if_less(e4, e6, s4, s6)\n"
          "code e2m1:nan_to_max if_less(e4, e6, q4, q6)\n"
          "value v * ((S * A) * " + decode + ")\n" + kLayout + kE2m1 +
-         "fact the lower error wins, a tie keeps 6; the errors are summed one after the other; not used with the Hadamard option\n"
-         "fact a 2-D tile sums its 16 rows as a tree 8, 4, 2, 1\n";
+         "fact the lower error wins, a tie keeps 6; not used with the Hadamard option\nfact " + sums + "\n";
 }
 const std::string k1536 = "0x1.555556p-11", k2688 = "0x1.861862p-12";  // reciprocals
-const std::string kFourOverSix = four_over_six("1536", k1536, "abs", false);
-const std::string kFourOverSix448 = four_over_six("2688", k2688, "abs", false);
-const std::string kFourOverSixSquared = four_over_six("1536", k1536, "squared", false);
-const std::string kFourOverSix448Squared = four_over_six("2688", k2688, "squared", false);
-const std::string kFourOverSixPrecomputed = four_over_six("1536", k1536, "abs", true);
+const std::string kFourOverSix = four_over_six("1536", k1536, Error::absolute);
+const std::string kFourOverSix448 = four_over_six("2688", k2688, Error::absolute);
+const std::string kFourOverSixSquared = four_over_six("1536", k1536, Error::squared);
+const std::string kFourOverSix448Squared = four_over_six("2688", k2688, Error::squared);
+const std::string kFourOverSix2d = four_over_six("1536", k1536, Error::absolute, true);
+const std::string kFourOverSixPrecomputed = four_over_six("1536", k1536, Error::absolute, false, true);
 
 // ---- other producers ----
 
@@ -151,6 +154,7 @@ std::span<const NamedRecipe> nvfp4_recipes() {
       {"nvfp4/four_over_six_448", kFourOverSix448, "source", "bound 448, absolute error"},
       {"nvfp4/four_over_six_squared", kFourOverSixSquared, "source", "bound 256, squared error"},
       {"nvfp4/four_over_six_448_squared", kFourOverSix448Squared, "source", "bound 448, squared error"},
+      {"nvfp4_2d/four_over_six", kFourOverSix2d, "source", "bound 256, absolute error, tiles of 16x16"},
       {"nvfp4/four_over_six_precomputed", kFourOverSixPrecomputed, "derived",
        "bound 256, absolute error, with (scale * A) / 1536 made first: not the producer's order, for "
        "contrast"},

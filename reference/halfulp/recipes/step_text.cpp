@@ -23,7 +23,7 @@ constexpr auto kOps = std::to_array<OpText>({
     {Op::pow2_ceil, "pow2_ceil", true}, {Op::bits_add, "bits_add", false}, {Op::select_zero, "if_zero", false},
     {Op::select_finite, "if_finite", false}, {Op::select_nan, "if_nan", false}, {Op::select_less, "if_less", false},
     {Op::sum, "sum", true},         {Op::largest, "largest", false}, {Op::hadamard, "hadamard", true},
-    {Op::flip_signs, "flip_signs", false},
+    {Op::flip_signs, "flip_signs", false}, {Op::tree_sum, "tree_sum", true},
     {Op::copy_sign, "copysign", false},
     {Op::square_root, "sqrt", true}, {Op::count, "count", false},   {Op::peak, "peak", false},
     {Op::lowest, "lowest", false},  {Op::highest, "highest", false}, {Op::median, "median", false},
