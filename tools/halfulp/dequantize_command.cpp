@@ -1,4 +1,5 @@
 // `halfulp dequantize`: what codes and scales stand for, by the recipe that made them.
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
 #include <optional>

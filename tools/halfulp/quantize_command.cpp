@@ -1,4 +1,5 @@
 // `halfulp quantize`: tensors to codes and scales, by a named recipe.
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -9,7 +10,11 @@
 #include "halfulp/recipes/admissible.hpp"
 #include "halfulp/recipes/error_report.hpp"
 #include "halfulp/recipes/quantize.hpp"
+#include "halfulp/tensors/raw.hpp"
+#include "halfulp/tensors/source.hpp"
+#include "interrupt.hpp"
 #include "quantize_options.hpp"
+#include "quantize_output.hpp"
 #include "quantize_text.hpp"
 #include "streams.hpp"
 
@@ -19,6 +24,8 @@ namespace {
 struct QuantizeOptions {
   RecipeOptions recipe;
   std::string input = "-", output = "-", from;
+  std::string shape;
+  int axis = -1;
   bool values = false, errors = false;
 };
 
@@ -29,37 +36,99 @@ constexpr char kExamples[] =
     "  printf '0.4 -0.2 9 0.1\\n' | halfulp quantize --recipe nvfp4/torchao --tensor-amax 12 --values\n"
     "  printf '2 -45 180\\n' | halfulp quantize --recipe fp8_static/vllm --scale 0x1.124924p-2 --errors";
 
+void append_text(const QuantizeOptions& options, const recipes::QuantRecipe& recipe, recipes::Inputs inputs, const TextTensor& tensor,
+                 std::uint64_t elements, Output& output) {
+  add_random(options.recipe, recipe, elements, tensor.values.size(), inputs);
+  const recipes::TensorView view{tensor.rows, tensor.columns, tensor.values};
+  const recipes::Quantized quantized = recipes::quantize(recipe, view, inputs);
+  std::vector<double> values;
+  if (options.values || options.errors) values = recipes::dequantize(recipe, quantized, inputs);
+  const BlockText form(recipe);
+  form.append_head(output.text(), quantized);
+  form.append_blocks(output.text(), quantized, recipes::lines_that_could_differ(recipe, view, inputs),
+                     options.values ? values : std::vector<double>());
+  output.flush();
+  if (options.errors) std::fputs(recipes::to_string(recipes::compare(tensor.values, values)).c_str(), stderr);
+}
+
 int quantize_text(const QuantizeOptions& options, const Globals& globals) {
   const recipes::QuantRecipe recipe = make_recipe(options.recipe);
-  const recipes::Inputs given = make_inputs(options.recipe, recipe);
+  const recipes::Inputs inputs = make_inputs(options.recipe, recipe);
   const Format from = require_format(options.from.empty() ? "f32" : options.from);
-  const BlockText form(recipe);
   Output output;
   TensorLines lines;
   TextTensor tensor;
   std::uint64_t count = 0, elements = 0;
   for (; read_rows(lines, from, tensor); ++count) {
-    recipes::Inputs inputs = given;
-    add_random(options.recipe, recipe, elements, tensor.values.size(), inputs);
-    elements += tensor.values.size();
-    const recipes::TensorView view{tensor.rows, tensor.columns, tensor.values};
-    const recipes::Quantized quantized = recipes::quantize(recipe, view, inputs);
-    std::vector<double> values;
-    if (options.values || options.errors) values = recipes::dequantize(recipe, quantized, inputs);
     if (count > 0) output.text() += '\n';
-    form.append_head(output.text(), quantized);
-    form.append_blocks(output.text(), quantized, recipes::lines_that_could_differ(recipe, view, inputs),
-                       options.values ? values : std::vector<double>());
-    output.flush();
-    if (options.errors) std::fputs(recipes::to_string(recipes::compare(tensor.values, values)).c_str(), stderr);
+    append_text(options, recipe, inputs, tensor, elements, output);
+    elements += tensor.values.size();
   }
   if (count > 0) return kPassed;
   if (!globals.quiet) std::fputs("halfulp: no values: give rows of values on standard input\n", stderr);
   return kIncomplete;
 }
 
+tensors::TensorSource open_input(const QuantizeOptions& options) {
+  tensors::OpenOptions open;
+  if (!options.from.empty()) open.dtype = options.from;
+  if (!options.shape.empty()) open.shape = tensors::parse_shape(options.shape);
+  if (options.input != "-") return tensors::open_tensor(options.input, open);
+  TensorLines lines;
+  TextTensor tensor, second;
+  const Format from = require_format(options.from.empty() ? "f32" : options.from);
+  if (read_rows(lines, from, tensor) && read_rows(lines, from, second))
+    throw InputError("standard input", "it holds more than one tensor", "write text (`--output -`), or one tensor per file");
+  const std::uint64_t shape[] = {static_cast<std::uint64_t>(tensor.rows), static_cast<std::uint64_t>(tensor.columns)};
+  return tensors::open_raw(tensors::memory_bytes("-", std::as_bytes(std::span(tensor.values))), "f64", shape);
+}
+
+void merge(recipes::ErrorReport& all, const recipes::ErrorReport& later, std::int64_t first) {
+  all.compared += later.compared;
+  all.not_finite += later.not_finite;
+  if (later.largest > all.largest) {
+    all.largest = later.largest;
+    all.largest_at = later.largest_at + static_cast<std::uint64_t>(first);
+  }
+  all.squared_error += later.squared_error;
+  all.squared_norm += later.squared_norm;
+}
+
+/// One tensor of a file, or into a file.
+int quantize_tensor(const QuantizeOptions& options, const Globals& globals) {
+  const recipes::QuantRecipe recipe = make_recipe(options.recipe);
+  const recipes::Inputs inputs = make_inputs(options.recipe, recipe);
+  const bool to_files = is_column_file(options.output);
+  if (to_files && options.values) throw InputError("--values", "files hold codes and scales alone", "leave it out, or write text");
+  const TensorRows tensor(open_input(options), options.axis);
+  if (tensor.rows() * tensor.columns() == 0) {
+    if (!globals.quiet) std::fputs("halfulp: no values: the tensor is empty\n", stderr);
+    return kIncomplete;
+  }
+  recipes::ErrorReport errors;
+  const StreamOptions stream{.threads = globals.thread_count(), .read_back = options.values || options.errors};
+  const auto count_errors = [&](const Strip& strip) {
+    if (options.errors) merge(errors, recipes::compare(strip.values, strip.read_back), strip.first);
+  };
+  if (to_files) {
+    StripFiles files(recipe, tensor, options.axis, options.output);
+    quantize_strips(recipe, inputs, options.recipe, tensor, stream, [&](const Strip& strip) {
+      files.take(strip);
+      count_errors(strip);
+    });
+    files.commit();
+  } else {
+    TextTensor all{tensor.rows(), tensor.columns(), tensor.read(0, tensor.rows() * tensor.columns())};
+    Output output;
+    append_text(options, recipe, inputs, all, 0, output);
+  }
+  if (to_files && options.errors) std::fputs(recipes::to_string(errors).c_str(), stderr);
+  return kPassed;
+}
+
 int run_quantize(const QuantizeOptions& options, const Globals& globals) {
-  return quantize_text(options, globals);
+  if (options.input == "-" && options.output == "-") return quantize_text(options, globals);
+  return run_interruptible([&] { return quantize_tensor(options, globals); });
 }
 
 }  // namespace
@@ -72,7 +141,11 @@ void add_quantize(CLI::App& app, const Globals& globals, Runner& runner) {
       ->required();
   command->add_option("--input,-i", options->input, "A tensor file, or - for rows of text (default)")->type_name("X");
   command->add_option("--output,-o", options->output, "A pack folder, .safetensors, .npz, or - for text (default)")->type_name("Y");
-  command->add_option("--from,-f", options->from, "Format of codes and literals; f32 if not given")->type_name("FORMAT");
+  command->add_option("--from,-f", options->from, "Format of codes and literals (text: f32), or of a file's words")->type_name("FORMAT");
+  command->add_option("--dtype", options->from, "The same, for raw .bin files")->type_name("FORMAT")->excludes("--from");
+  command->add_option("--shape", options->shape, "Shape of a raw .bin file")->type_name("RxC…");
+  command->add_option("--axis", options->axis, "The axis that blocks run along, moved to the end of the shape; -1, the last, if not given")
+      ->type_name("A");
   command->add_flag("--values", options->values, "Add a line `= v v …` with the values that each block reads back");
   command->add_flag("--errors", options->errors, "Report the errors of the values on stderr");
   add_recipe_options(*command, options->recipe);

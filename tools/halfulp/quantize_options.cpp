@@ -1,6 +1,7 @@
 // Recipes and their inputs as users name them.
 #include "quantize_options.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "halfulp/plan.hpp"

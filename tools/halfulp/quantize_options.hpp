@@ -1,7 +1,6 @@
 // The options that name a recipe and give its inputs, shared by `quantize` and `dequantize`.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,6 +8,10 @@
 
 #include "halfulp/formats.hpp"
 #include "halfulp/recipes/tensor.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace halfulp::tool {
 

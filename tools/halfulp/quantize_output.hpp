@@ -1,0 +1,36 @@
+// Where strips of a quantized tensor go: columns of files, or text.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "quantize_files.hpp"
+#include "quantize_stream.hpp"
+
+namespace halfulp::tool {
+
+/// Codes go out as they come; scales and zero points, which are few, at the end. Columns: codes, scales, zeros, tensor_scale (codes of
+/// their formats), tensor_amax, kept_index, kept_value.
+class StripFiles {
+ public:
+  StripFiles(const recipes::QuantRecipe& recipe, const TensorRows& tensor, int axis, std::string path);
+  void take(const Strip& strip);
+  void commit();
+
+ private:
+  void plan(const std::string& name, const std::string& format, std::vector<std::uint64_t> shape, std::vector<std::byte>* bytes);
+  void open();
+
+  const recipes::QuantRecipe* recipe_;
+  std::string path_, manifest_;
+  bool repeats_;  ///< each strip has the scales of all its blocks again
+  std::vector<ColumnPlan> plans_;
+  std::vector<std::vector<std::byte>*> later_;
+  std::unique_ptr<ColumnFiles> files_;
+  std::vector<std::byte> codes_, scales_, zeros_, tensor_scale_, tensor_amax_, kept_index_, kept_value_;
+  std::vector<std::uint64_t> shape_, scales_shape_;
+  bool first_ = true;
+};
+
+}  // namespace halfulp::tool
