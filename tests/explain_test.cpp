@@ -105,12 +105,33 @@ TEST(ExplainValue, NamesTheRuleForEveryKindOfDecision) {
   }
 }
 
+TEST(ExplainValue, ShowsNoIntervalWhereAFlushDecided) {
+  EXPECT_FALSE(explained("0.01", "e4m3", {.flush = Flush::out}).interval);
+  EXPECT_TRUE(explained("1", "e4m3", {.flush = Flush::out}).interval);
+}
+
+TEST(ExplainValue, NamesTheDialectsRuleOfTheLowestBinade) {
+  const CastPolicy upward = {.low_binade = LowBinade::upward};
+  EXPECT_NE(explained("0x1.4p-127", "e8m0", upward).rule.find("upward gives 0x01"), std::string::npos);
+  EXPECT_EQ(explained("0x1.4p-3", "e8m0", upward).rule.find("upward"), std::string::npos);
+}
+
+TEST(ExplainValue, SpeaksOfTheMagnitudeOfANegativeIntoAnUnsignedFormat) {
+  EXPECT_EQ(explained("-1", "ue4m3", {.negative = Negative::abs}).rule, "|x| is a number of ue4m3: nothing is rounded");
+}
+
+TEST(ExplainValue, NamesTheRandomWordOfStochasticRounding) {
+  const CastPolicy policy = {.rounding = Rounding::stochastic, .sr_bits = 8};
+  const ValueExplanation e = explain_value("1.01", "exact", *oracle::parse_value("1.01"), {}, *find_format("e4m3"), policy, 37);
+  EXPECT_NE(e.rule.find("r = 37 of 8 random bits takes 0x38"), std::string::npos) << e.rule;
+}
+
 TEST(ExplainValue, AlternativesAndSiblingsAreTheOraclesAnswers) {
   for (const char* text : {"0.3", "449", "-1e-9", "7", "inf"}) {
     for (const Format& format : kFormats) {
       const CastPolicy policy = {.rounding = Rounding::ties_to_away, .negative = Negative::abs};
       const ValueExplanation e = explained(text, std::string(format.name), policy);
-      EXPECT_EQ(e.alternatives.size(), 18u);
+      EXPECT_EQ(e.alternatives.size(), format.spec.encoding == Encoding::hifloat8 ? 6u : 18u);
       for (const Reading& reading : e.siblings) EXPECT_NE(reading.format, format.name);
       EXPECT_FALSE(e.rule.empty());
       EXPECT_FALSE(to_text(e, true).empty());

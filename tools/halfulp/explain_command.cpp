@@ -32,8 +32,8 @@ constexpr char kExamples[] =
 
 oracle::Exact read_exact(const std::string& text) {
   std::string why;
-  const auto number = oracle::parse_exact(text, &why);
-  if (!number) throw InputError("value " + quoted(text), why, "write e.g. 0.1, 0x1.8p-3, 3/32 or 2^-9");
+  const auto number = oracle::parse_exact(trimmed(text), &why);
+  if (!number) throw InputError("scale " + quoted(text), why, "write e.g. 0.1, 0x1.8p-3, 3/32 or 2^-9");
   return *number;
 }
 
@@ -67,11 +67,13 @@ Subject read_subject(const std::string& input, const CastPlan& plan, const std::
 }
 
 /// The two engines must agree on what is explained; otherwise nothing is printed.
-void check_twin(const Subject& subject, const CastPlan& plan, const std::string& input, const std::string& code) {
+void check_twin(const Subject& subject, const CastPlan& plan, const std::string& input, std::uint64_t index,
+                const std::string& code) {
   if (subject.scale) return;  // the quotient is a rational number that the integer engine does not read
-  const CastResult engine = plan.from && is_code(input)  ? plan(parse_code(input, require_format(plan.from_name)))
-                            : plan.from ? plan(read_literal_as(read_literal(input), require_format(plan.from_name), input))
-                                        : plan(read_literal(input));
+  const CastResult engine =
+      plan.from && is_code(input) ? plan(parse_code(input, require_format(plan.from_name)), index)
+      : plan.from ? plan(read_literal_as(read_literal(input), require_format(plan.from_name), input), index)
+                  : plan(read_literal(input), index);
   const std::string answer = engine.refusal == Refusal::none ? code_text(plan.to, engine.code) : "";
   if (answer != code) {
     throw std::logic_error("internal: the integer engine gives " + (answer.empty() ? "a refusal" : answer) + " and the oracle " +
@@ -87,13 +89,18 @@ nlohmann::ordered_json to_json(const explain::ValueExplanation& e) {
   nlohmann::ordered_json j = {{"input", e.input}, {"source", e.source}, {"format", e.format}, {"standard", e.standard},
                               {"policy", e.policy}, {"x", shown_json(e.x)}, {"code", e.code}, {"class", e.value_class},
                               {"value", shown_json(e.value)}, {"formula", e.formula}, {"error", e.error},
-                              {"flags", e.flags}, {"rule", e.rule}};
+                              {"flags", nlohmann::ordered_json::array()}, {"rule", e.rule}};
+  for (std::size_t at = 0; e.flags != "-" && at < e.flags.size();) {
+    const std::size_t comma = std::min(e.flags.find(',', at), e.flags.size());
+    j["flags"].push_back(e.flags.substr(at, comma - at));
+    at = comma + 1;
+  }
   if (e.scale) j["scale"] = shown_json(*e.scale);
   if (e.unscaled) j["unscaled"] = shown_json(*e.unscaled);
   if (e.rescaled) j["rescaled"] = shown_json(*e.rescaled);
   for (const explain::Field& f : e.fields) j["fields"].push_back({{"name", f.name}, {"bits", f.bits}, {"meaning", f.meaning}});
   const auto neighbour = [](const explain::Neighbour& n) {
-    return nlohmann::ordered_json{{"code", n.code}, {"value", shown_json(n.value)}, {"distance_in_gaps", n.distance}};
+    return nlohmann::ordered_json{{"code", n.code.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(n.code)}, {"value", shown_json(n.value)}, {"distance_in_gaps", n.distance}};
   };
   if (e.near) j["neighbour_toward_zero"] = neighbour(*e.near);
   if (e.far) j["neighbour_away_from_zero"] = neighbour(*e.far);
@@ -116,21 +123,26 @@ int run_explain_value(const ExplainOptions& options, const Globals& globals) {
     throw InputError("html", "a page holds one value", "give one value with --html");
   }
   Output output;
-  int status = kPassed;
-  for (const std::string& input : options.inputs) {
+  for (std::uint64_t index = 0; index < options.inputs.size(); ++index) {
+    const std::string& input = options.inputs[index];
     const Subject subject = read_subject(input, plan, options.scale);
     const Format to = require_format(plan.to_name);
-    const explain::ValueExplanation e =
-        explain::explain_value(input, subject.source, subject.value, subject.scale, to, plan.policy, plan.random_word(0));
-    check_twin(subject, plan, input, e.code);
+    explain::ValueExplanation e =
+        explain::explain_value(input, subject.source, subject.value, subject.scale, to, plan.policy, plan.random_word(index));
+    if (!plan.dialect.empty()) e.policy = "@" + plan.dialect + ": " + e.policy;
+    check_twin(subject, plan, input, index, e.code);
+    if (e.refusal != Refusal::none) {
+      output.flush();
+      const auto [why, mend] = refusal_text(e.refusal);
+      throw InputError("value " + quoted(input) + " into " + plan.to_name, std::string(why), std::string(mend));
+    }
     if (!options.html.empty()) write_file(options.html, explain::to_html(e));
     if (globals.json) output.text() += to_json(e).dump() + "\n";
     else if (options.html.empty()) output.text() += explain::to_text(e, globals.use_color(STDOUT_FILENO));
-    if (e.code.empty()) status = kUsage;
     output.line_done();
   }
   output.flush();
-  return status;
+  return kPassed;
 }
 
 }  // namespace

@@ -29,6 +29,9 @@ std::string forms(const Shown& s) {
   return text;
 }
 
+/// What stands between a formula and a value: `=`, or nothing before `≈`.
+std::string join(const Shown& s) { return s.decimal.substr(0, 3) == "≈" ? " " : " = "; }
+
 std::string code_line(const ValueExplanation& e, bool color) {
   std::string bits;
   std::string legend;
@@ -42,7 +45,7 @@ std::string code_line(const ValueExplanation& e, bool color) {
 std::string number_line(const ValueExplanation& e) {
   if (!e.near || !e.far || e.line_position < 0) return {};
   constexpr int kWidth = 40;
-  const auto end = [](const Neighbour& n) { return (n.code.empty() ? "too large" : n.code) + " = " + n.value.decimal; };
+  const auto end = [](const Neighbour& n) { return (n.code.empty() ? "too large" : n.code) + join(n.value) + n.value.decimal; };
   const std::string left = end(*e.near);
   std::string line = left + " |" + std::string(kWidth / 2, '-') + "+" + std::string(kWidth / 2, '-') + "| " + end(*e.far);
   std::string mark = std::string(16 + 2 + columns(left) + 2 + static_cast<std::size_t>(e.line_position), ' ') + "^ x, " +
@@ -75,7 +78,7 @@ std::string to_text(const ValueExplanation& e, bool color) {
   text += row(e.scale ? "x = value/scale" : "x", forms(e.x) + (e.source == "exact" ? "" : "  (" + e.source + ")"));
   if (!e.code.empty()) {
     text += code_line(e, color);
-    text += row("value of code", (e.formula.empty() ? "" : e.formula + " = ") + forms(e.value));
+    text += row("value of code", (e.formula.empty() || e.formula == e.value.decimal ? "" : e.formula + join(e.value)) + forms(e.value));
     text += row("class", e.value_class);
     if (e.rescaled) text += row("times scale", forms(*e.rescaled));
   }

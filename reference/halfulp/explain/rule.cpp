@@ -35,7 +35,7 @@ std::string overflow_rule(const Format& to, const CastPolicy& policy, const Cast
          " (IEEE 754-2019 7.4; OCP OFP8 v1.0, conversion)";
 }
 
-std::string rounding_rule(const Format& to, const CastPolicy& policy, const CastResult& result) {
+std::string rounding_rule(const Format& to, const CastPolicy& policy, const CastResult& result, std::uint64_t random_word) {
   const bool even = policy.rounding == Rounding::ties_to_even;
   const std::string code = code_text(to.spec, result.code);
   if (result.flags & kTie) {
@@ -51,8 +51,8 @@ std::string rounding_rule(const Format& to, const CastPolicy& policy, const Cast
       return word(name_of(policy.rounding)) + " takes the neighbour in that direction, " + code + " (IEEE 754-2019 4.3.2)";
     case Rounding::to_odd: return "x is between two numbers: to_odd takes the odd code, " + code + " (IEEE P3109)";
     case Rounding::stochastic:
-      return "stochastic rounding with this random word takes " + code + " (IEEE P3109, variant " +
-             word(name_of(policy.sr_variant)) + ")";
+      return "stochastic rounding with r = " + std::to_string(random_word) + " of " + std::to_string(policy.sr_bits) +
+             " random bits takes " + code + " (IEEE P3109, variant " + word(name_of(policy.sr_variant)) + ")";
     case Rounding::unrecorded: break;
   }
   return {};
@@ -60,7 +60,8 @@ std::string rounding_rule(const Format& to, const CastPolicy& policy, const Cast
 
 }  // namespace
 
-std::string rule_text(const Value& x, const Format& to, const CastPolicy& policy, const CastResult& result) {
+std::string rule_text(const Value& x, const Format& to, const CastPolicy& policy, const CastResult& result,
+                      std::uint64_t random_word) {
   if (result.refusal == Refusal::nan || x.cls == ValueClass::nan) return nan_rule(to, policy);
   if (result.refusal == Refusal::negative) return word(to.name) + " has no sign and no rule for negatives is named: refused";
   if (result.refusal == Refusal::zero) return word(to.name) + " has no zero and no rule for it is named: refused";
@@ -75,8 +76,17 @@ std::string rule_text(const Value& x, const Format& to, const CastPolicy& policy
     return to.spec.zeros == Zeros::absent ? word(to.name) + " has no zero: the rule is " + word(name_of(policy.zero))
                                           : "zero is a number of the format";
   }
+  if (to.spec.zeros == Zeros::absent && policy.low_binade != LowBinade::by_rounding) {
+    CastPolicy plain = policy;
+    plain.low_binade = LowBinade::by_rounding;
+    if (oracle::nearest(x, to.spec, plain, random_word).code != result.code) {
+      return "in the lowest binade this policy departs from its rounding: " + word(name_of(policy.low_binade)) + " gives " +
+             code_text(to.spec, result.code);
+    }
+  }
   if (result.flags & kOverflow) return overflow_rule(to, policy, result);
-  if (!(result.flags & kInexact)) return "x is a number of " + word(to.name) + ": nothing is rounded";
+  const std::string subject = !to.spec.is_signed && x.negative ? "|x|" : "x";
+  if (!(result.flags & kInexact)) return subject + " is a number of " + word(to.name) + ": nothing is rounded";
   const Value value = oracle::value_of(to.spec, result.code);
   if (to.spec.zeros == Zeros::absent && x.magnitude < oracle::limits_of(to.spec).smallest_positive.value) {
     return "x is below the smallest number, and " + word(to.name) + " has no zero: the smallest number";
@@ -85,7 +95,7 @@ std::string rule_text(const Value& x, const Format& to, const CastPolicy& policy
       x.magnitude * oracle::Exact(2) > oracle::limits_of(to.spec).smallest_positive.value) {
     return "the result is subnormal and flush is " + word(name_of(policy.flush)) + ": zero";
   }
-  return rounding_rule(to, policy, result);
+  return rounding_rule(to, policy, result, random_word);
 }
 
 }  // namespace halfulp::explain

@@ -63,6 +63,9 @@ std::pair<std::string, bool> interval_end(const Exact& v, int side, std::uint64_
   return {number_text(v + s * step), same(v + s * step)};
 }
 
+/// A value as the tables show it: `-0`, `inf` and `nan` as such.
+std::string value_text(const Value& v) { return v.cls == ValueClass::finite ? shown(v.number()).decimal : oracle::to_string(v); }
+
 std::string policy_text(const CastPolicy& policy) {
   std::string text = std::string(name_of(policy.rounding)) + ", " + std::string(name_of(policy.overflow));
   if (policy.rounding == Rounding::stochastic) {
@@ -75,15 +78,16 @@ std::vector<Alternative> alternatives_of(const Value& x, const Format& to, CastP
   std::vector<Alternative> all;
   for (const auto& rounding : kNames<Rounding>) {
     if (rounding.value == Rounding::stochastic) continue;
+    const bool defined = rounding.value == Rounding::ties_to_away || rounding.value == Rounding::toward_zero;
+    if (to.spec.encoding == Encoding::hifloat8 && !defined) continue;
     for (const auto& overflow : kNames<Overflow>) {
       policy.rounding = rounding.value;
       policy.overflow = overflow.value;
       const CastResult r = oracle::nearest(x, to.spec, policy);
       Alternative a{std::string(rounding.name), std::string(overflow.name), "refused", ""};
       if (r.refusal == Refusal::none) {
-        const Value v = oracle::value_of(to.spec, r.code);
         a.code = code_text(to.spec, r.code);
-        a.value = v.is_finite() ? shown(v.number()).decimal : oracle::to_string(v);
+        a.value = value_text(oracle::value_of(to.spec, r.code));
       }
       all.push_back(a);
     }
@@ -96,8 +100,7 @@ std::vector<Reading> siblings_of(const Format& to, std::uint64_t code) {
   for (const Format& format : kFormats) {
     const bool same_container = format.spec.width + format.spec.storage_shift == to.spec.width + to.spec.storage_shift;
     if (format.name == to.name || !same_container || !oracle::is_code(format.spec, code)) continue;
-    const Value v = oracle::value_of(format.spec, code);
-    readings.push_back({std::string(format.name), v.is_finite() ? shown(v.number()).decimal : oracle::to_string(v)});
+    readings.push_back({std::string(format.name), value_text(oracle::value_of(format.spec, code))});
   }
   return readings;
 }
@@ -149,12 +152,13 @@ ValueExplanation explain_value(const std::string& input, const std::string& sour
   Value rounded_from = x;
   if (!to.spec.is_signed) rounded_from.negative = false;
   if (rounds) place_between_neighbours(e, rounded_from, to);
-  e.rule = rule_text(x, to, policy, result);
+  e.rule = rule_text(x, to, policy, result, random_word);
   for (const auto& flag : kNames<Flag>) {
     if (result.flags & flag.value) e.flags += (e.flags.empty() ? "" : ",") + std::string(flag.name);
   }
   if (e.flags.empty()) e.flags = "-";
   e.alternatives = alternatives_of(x, to, policy);
+  e.refusal = result.refusal;
   if (result.refusal != Refusal::none) return e;
 
   e.code = code_text(to.spec, result.code);
@@ -174,12 +178,12 @@ ValueExplanation explain_value(const std::string& input, const std::string& sour
     e.error = number_text(error);
     if (finite) e.relative_error = shown(error / x.magnitude * Exact(100)).decimal;
   }
-  if (rounds && policy.rounding != Rounding::stochastic) {
+  const bool flushed = (policy.flush == Flush::out || policy.flush == Flush::both) && value.cls == ValueClass::zero;
+  if (rounds && !flushed && policy.rounding != Rounding::stochastic) {
     const Cast cast{to, policy, random_word};
-    const bool positive_only = !to.spec.is_signed;
     const auto [low, low_closed] = interval_end(value.number(), -1, result.code, cast);
     const auto [high, high_closed] = interval_end(value.number(), +1, result.code, cast);
-    if (!positive_only || !x.negative) e.interval = Interval{low, high, low_closed, high_closed};
+    if (to.spec.is_signed || !x.negative) e.interval = Interval{low, high, low_closed, high_closed};
   }
   return e;
 }

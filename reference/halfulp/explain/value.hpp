@@ -63,6 +63,7 @@ struct ValueExplanation {
   std::string x_class;
   std::optional<Shown> unscaled;  ///< before division by the scale
   std::optional<Shown> scale;
+  Refusal refusal = Refusal::none;  ///< a refused cast has no code
   std::string code;
   std::string value_class;
   Shown value;
