@@ -2,6 +2,7 @@
 #include "halfulp/plan.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 
 #include "halfulp/names.hpp"
@@ -188,6 +189,13 @@ CastResult cast_through(const BasicUnpacked<Word>& x, const FormatSpec& via, con
   return result;
 }
 
+/// Equal but for upper and lower case.
+bool same_letters(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) {
+    return std::tolower(x) == std::tolower(y);
+  });
+}
+
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -223,6 +231,7 @@ Format require_format(std::string_view name) {
   if (const auto format = find_format(name)) return *format;
   std::vector<std::string_view> names;
   for (const Format& format : kFormats) {
+    if (same_letters(name, format.name)) return format;  // E4M3
     names.push_back(format.name);
     for (std::string_view rest = format.aliases; !rest.empty();) {
       const auto blank = rest.find(' ');
