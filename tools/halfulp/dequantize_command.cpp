@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "commands.hpp"
+#include "dequantize_files.hpp"
 #include "halfulp/error.hpp"
 #include "halfulp/recipes/quantize.hpp"
 #include "halfulp/tensors/source.hpp"
@@ -141,7 +142,25 @@ class Dequantizer {
   bool any_ = false;
 };
 
+int dequantize_file(const DequantizeOptions& options) {
+  const QuantRecipe recipe = make_recipe(options.recipe);
+  const recipes::Inputs inputs = make_inputs(options.recipe, recipe);
+  if (!options.shape.empty()) throw InputError("--shape", "the file says the shape", "leave it out");
+  const QuantizedColumns columns = read_columns(options.input, recipe);
+  const std::vector<double> values = recipes::dequantize(recipe, columns.quantized, inputs);
+  if (options.output != "-") {
+    write_values(options.output, columns.shape, values);
+    return kPassed;
+  }
+  Output output;
+  append_rows(output.text(), columns.quantized.blocks.columns, values);
+  output.flush();
+  return kPassed;
+}
+
 int run_dequantize(const DequantizeOptions& options, const Globals& globals) {
+  if (options.input != "-") return dequantize_file(options);
+  if (options.output != "-") throw InputError("output '" + options.output + "'", "text in gives text out", "leave --output out, or read a file");
   Dequantizer dequantizer(options);
   Output output;
   bool any = false;
@@ -157,8 +176,8 @@ void add_dequantize(CLI::App& app, const Globals& globals, Runner& runner) {
   CLI::App* command = app.add_subcommand("dequantize", "The values of a quantized tensor");
   const auto options = std::make_shared<DequantizeOptions>();
   command->add_option("--recipe,-r", options->recipe.recipe, "The recipe that made the codes")->type_name("R")->required();
-  command->add_option("--input,-i", options->input, "- for text (default)")->type_name("Y");
-  command->add_option("--output,-o", options->output, "- for rows of text (default)")->type_name("X");
+  command->add_option("--input,-i", options->input, "A pack folder, .safetensors or .npz, or - for text (default)")->type_name("Y");
+  command->add_option("--output,-o", options->output, "An .npy, or - for rows of text (default)")->type_name("X");
   command->add_option("--shape", options->shape, "Shape of the tensor: rows and columns")->type_name("RxC");
   add_recipe_options(*command, options->recipe);
   command->footer(kExamples);

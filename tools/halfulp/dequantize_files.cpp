@@ -1,0 +1,91 @@
+// Columns back into a quantized tensor.
+#include "dequantize_files.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "halfulp/error.hpp"
+#include "halfulp/tensors/npy.hpp"
+#include "halfulp/tensors/source.hpp"
+
+namespace halfulp::tool {
+namespace {
+
+bool is_archive(const std::string& path) { return path.ends_with(".npz") || path.ends_with(".safetensors"); }
+
+/// The shape of a pack's column, from its manifest.
+std::vector<std::uint64_t> pack_shape(const std::string& path, const std::string& name) {
+  const std::string file = path + "/manifest.json";
+  std::ifstream stream(file);
+  if (!stream) throw InputError("file '" + file + "'", "it cannot be read", "give a pack folder, a .safetensors or a .npz");
+  const auto manifest = nlohmann::json::parse(stream, nullptr, false);
+  try {
+    for (const auto& column : manifest.at("columns")) {
+      if (column.at("name") == name) return column.at("shape").get<std::vector<std::uint64_t>>();
+    }
+  } catch (const nlohmann::json::exception&) {
+    throw InputError("file '" + file + "'", "no manifest of a quantized tensor", "give what `halfulp quantize` wrote");
+  }
+  throw InputError("file '" + file + "'", "it has no column '" + name + "'", "name the recipe that made it");
+}
+
+tensors::TensorSource open_column(const std::string& path, const std::string& name, const std::string& format) {
+  if (is_archive(path)) return tensors::open_tensor(path + ":" + name, {.dtype = format, .shape = {}});
+  return tensors::open_tensor(path + "/" + name + ".bin", {.dtype = format, .shape = pack_shape(path, name)});
+}
+
+std::vector<std::uint64_t> words_of(const tensors::TensorSource& source) {
+  std::vector<std::uint64_t> words(source.size());
+  source.read(0, std::span<std::uint64_t>(words));
+  return words;
+}
+
+std::vector<std::uint64_t> column(const std::string& path, const std::string& name, const std::string& format, std::int64_t count) {
+  std::vector<std::uint64_t> words = words_of(open_column(path, name, format));
+  if (count >= 0 && static_cast<std::int64_t>(words.size()) != count) {
+    throw InputError("column '" + name + "' of '" + path + "'",
+                     std::to_string(words.size()) + " entries where the recipe has " + std::to_string(count),
+                     "name the recipe and the blocks that made it");
+  }
+  return words;
+}
+
+}  // namespace
+
+QuantizedColumns read_columns(const std::string& path, const recipes::QuantRecipe& recipe) {
+  QuantizedColumns out;
+  const tensors::TensorSource codes = open_column(path, "codes", recipe.code.format_name);
+  out.shape = codes.tensor().shape;
+  const auto columns = static_cast<std::int64_t>(out.shape.empty() ? 1 : out.shape.back());
+  recipes::Quantized& q = out.quantized;
+  q.blocks = recipes::blocks_of(recipe, columns == 0 ? 0 : static_cast<std::int64_t>(codes.size()) / columns, columns);
+  q.codes = words_of(codes);
+  if (recipe.scale.reg >= 0) q.scales = column(path, "scales", recipe.scale.format_name, q.blocks.count());
+  if (recipe.zero.reg >= 0) q.zeros = column(path, "zeros", recipe.zero.format_name, q.blocks.count());
+  if (recipe.tensor_scale.reg >= 0) q.tensor_scale = column(path, "tensor_scale", recipe.tensor_scale.format_name, 1)[0];
+  if (recipes::reads(recipe.value_steps, recipe.A)) q.tensor_amax = std::bit_cast<double>(column(path, "tensor_amax", "f64", 1)[0]);
+  if (recipe.keep_reg < 0) return out;
+  const auto indices = column(path, "kept_index", "int64", -1);
+  const auto values = column(path, "kept_value", "f64", static_cast<std::int64_t>(indices.size()));
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    if (indices[i] >= q.codes.size()) throw InputError("column 'kept_index' of '" + path + "'", "an index outside the tensor", "give what `halfulp quantize` wrote");
+    q.kept.push_back({static_cast<std::int64_t>(indices[i]), std::bit_cast<double>(values[i])});
+  }
+  return out;
+}
+
+void write_values(const std::string& path, const std::vector<std::uint64_t>& shape, const std::vector<double>& values) {
+  if (!path.ends_with(".npy")) throw InputError("output '" + path + "'", "values are written as one array", "name a .npy file, or - for text");
+  tensors::NpyHeader header;
+  header.descr = "<f4";
+  header.shape = shape;
+  std::vector<float> floats(values.size());
+  std::transform(values.begin(), values.end(), floats.begin(), [](double value) { return static_cast<float>(value); });
+  tensors::NpyWriter writer(path, header);
+  writer.write(std::as_bytes(std::span(floats)));
+  writer.commit();
+}
+
+}  // namespace halfulp::tool
