@@ -80,7 +80,7 @@ Quantized assemble(const QuantRecipe& recipe, Shape shape, std::span<const Block
 class Dequantizer {
  public:
   explicit Dequantizer(const DequantizeOptions& options)
-      : recipe_(make_recipe(options.recipe)), inputs_(make_inputs(options.recipe, recipe_)), form_(recipe_) {
+      : recipe_(make_recipe(options.recipe)), inputs_(make_inputs(options.recipe, recipe_, Direction::back)), form_(recipe_) {
     if (!options.shape.empty()) shape_ = parse_rows_and_columns(options.shape);
   }
 
@@ -144,7 +144,7 @@ class Dequantizer {
 
 int dequantize_file(const DequantizeOptions& options) {
   const QuantRecipe recipe = make_recipe(options.recipe);
-  const recipes::Inputs inputs = make_inputs(options.recipe, recipe);
+  const recipes::Inputs inputs = make_inputs(options.recipe, recipe, Direction::back);
   if (!options.shape.empty()) throw InputError("--shape", "the file says the shape", "leave it out");
   const QuantizedColumns columns = read_columns(options.input, recipe);
   const std::vector<double> values = recipes::dequantize(recipe, columns.quantized, inputs);

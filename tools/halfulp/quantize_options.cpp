@@ -115,7 +115,7 @@ QuantRecipe make_recipe(const RecipeOptions& options) {
   return options.block.empty() ? recipe : recipes::with_block(std::move(recipe), options.block);
 }
 
-Inputs make_inputs(const RecipeOptions& options, const QuantRecipe& recipe) {
+Inputs make_inputs(const RecipeOptions& options, const QuantRecipe& recipe, Direction direction) {
   Inputs inputs;
   if (!options.tensor_amax.empty()) give(recipe, recipes::kTensorAmax, options.tensor_amax, inputs);
   if (!options.tensor_scale.empty()) give(recipe, recipes::kTensorScale, options.tensor_scale, inputs);
@@ -140,6 +140,10 @@ Inputs make_inputs(const RecipeOptions& options, const QuantRecipe& recipe) {
     throw InputError("--seed", "recipe " + recipe.name + " takes no random words", "leave it out");
   for (const Input& input : recipe.inputs) {
     if (!input.default_literal.empty() || inputs.contains(input.name)) continue;
+    if (direction == Direction::back && !recipes::reads(recipe.value_steps, input.reg)) {
+      inputs[input.name] = std::vector<double>(input.per == PerInput::table ? static_cast<std::size_t>(input.entries) : 1, 0.0);
+      continue;
+    }
     if (input.name == "random" && options.seed) continue;
     throw InputError("recipe " + recipe.name, "its input '" + input.name + "' is not given", how_to_give(input.name));
   }

@@ -28,9 +28,13 @@ void add_recipe_options(CLI::App& app, RecipeOptions& options);
 /// The recipe with its element and blocks. Throws InputError with the nearest names.
 recipes::QuantRecipe make_recipe(const RecipeOptions& options);
 
+/// Quantization, or the way back, where inputs that no value is made from need not be given.
+enum class Direction { forth, back };
+
 /// The inputs that the options give, but for random words. Literals are rounded to binary32, or to binary64
 /// where a step of that precision reads them. Throws InputError, also for a required input that is not given.
-recipes::Inputs make_inputs(const RecipeOptions& options, const recipes::QuantRecipe& recipe);
+recipes::Inputs make_inputs(const RecipeOptions& options, const recipes::QuantRecipe& recipe,
+                            Direction direction = Direction::forth);
 
 /// Adds the random bytes of elements `first` … to the inputs of a recipe that takes them.
 void add_random(const RecipeOptions& options, const recipes::QuantRecipe& recipe, std::uint64_t first,
