@@ -69,6 +69,32 @@ TEST(Twins, AgreeWithFlagsOnBothSidesOfEveryThresholdFromWideSources) {
   std::cout << "values compared: " << checked << "\n";
 }
 
+TEST(Thresholds, AreTheRunsOfTheEnumeratedCastEvenWhereInfGoesElsewhere) {
+  for (const Format& from : kFormats) {
+    if (from.spec.width > 8) continue;
+    const OrderedCodes order(from.spec);
+    for (const char* target : {"e2m1", "int2", "int8", "e4m3", "nf4", "e8m0"}) {
+      for (const InfNone inf : {InfNone::max, InfNone::zero}) {
+        CastPolicy policy = total_policy(Rounding::toward_zero, Overflow::saturate);
+        policy.inf_none = inf;
+        const FormatSpec to = find_format(target)->spec;
+        std::vector<Step> runs;
+        for (std::uint64_t i = 0; i < order.size(); ++i) {
+          const CastResult result = cast(from.spec, order[i], to, policy);
+          if (runs.empty() || runs.back().result.code != result.code) runs.push_back({order[i], order[i], result});
+          runs.back().last = order[i];
+        }
+        const std::vector<Step> steps = thresholds(from.spec, to, policy);
+        ASSERT_EQ(steps.size(), runs.size()) << from.name << " -> " << target;
+        for (std::size_t i = 0; i < runs.size(); ++i) {
+          EXPECT_EQ(steps[i].first, runs[i].first) << from.name << " -> " << target;
+          EXPECT_EQ(steps[i].last, runs[i].last) << from.name << " -> " << target;
+        }
+      }
+    }
+  }
+}
+
 /// Draws from every named format and from P3109, every policy field and random words; all from one counter.
 class Draw {
  public:

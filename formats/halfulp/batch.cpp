@@ -38,6 +38,10 @@ BatchResult run_plan(const BatchPlan& plan, const void* in, std::size_t in_bytes
     throw std::invalid_argument("halfulp: the output's elements have not the storage size of the target format");
   }
   if (capacity < count) throw std::invalid_argument("halfulp: the output is shorter than the input");
+  const auto in_begin = reinterpret_cast<std::uintptr_t>(in), out_begin = reinterpret_cast<std::uintptr_t>(out);
+  if (count != 0 && in_begin < out_begin + count * out_bytes && out_begin < in_begin + count * in_bytes) {
+    throw std::invalid_argument("halfulp: the output overlaps the input");
+  }
   const bool stochastic = plan.policy.rounding == Rounding::stochastic;
   if (stochastic && options.random.size() < count) {
     throw std::invalid_argument("halfulp: stochastic rounding needs a random word for every element");

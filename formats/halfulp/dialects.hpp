@@ -179,10 +179,10 @@ inline constexpr auto kDialectRows = [] {
     {"torch_2_11", kSingle, kE8m0, scale(R::ties_to_away, O::overflow, N::abs, Z::min, L::upward), run},
     {"torch_2_12", kF64, kE4m3, kSat, run, "f32"},
     {"torch_2_12", kSingle, kE4m3, kSat, run},
-    {"torch_2_12", kF64, kE5m2, with(kOvf, C::ones), run, "f32"},
-    {"torch_2_12", kSingle, kE5m2, with(kOvf, C::ones), run},
-    {"torch_2_12", kF64, kE8m0, scale(R::ties_to_away, O::overflow, N::abs, Z::min, L::upward), secondary, "f32"},
-    {"torch_2_12", kSingle, kE8m0, scale(R::ties_to_away, O::overflow, N::abs, Z::min, L::upward), secondary},
+    {"torch_2_12", kF64, kE5m2 | kFnuz8, with(kOvf, C::ones), run, "f32"},
+    {"torch_2_12", kSingle, kE5m2 | kFnuz8, with(kOvf, C::ones), run, {}, "e4m3 alone saturates"},
+    {"torch_2_12", kF64, kE8m0, scale(R::ties_to_away, O::overflow, N::abs, Z::min, L::upward), run, "f32"},
+    {"torch_2_12", kSingle, kE8m0, scale(R::ties_to_away, O::overflow, N::abs, Z::min, L::upward), run},
 
     {"onnx_saturate", kSingle, kFp8 | kFnuz8, kSat, source, {}, "Cast operator text; the float8 text says NaN for Inf into FNUZ"},
     {"onnx_saturate", kSingle, kFp4, with(kSat, NN::nan_to_max), source},
@@ -254,7 +254,8 @@ inline constexpr auto kDialectAliases = std::to_array<DialectAlias>({
     {"ml_dtypes_e8m0", "ml_dtypes"},
     {"torch_e8m0", "torch_2_11"},
     {"cutlass_e8m0_host", "cutlass_host"},
-    {"onnx_e8m0_up_sat", "onnx_saturate"},
+    {"onnx_e8m0_up_sat", "onnx_saturate", Rounding::toward_positive},
+    {"onnx_e8m0_nearest_nosat", "onnx_nosaturate", Rounding::ties_to_away},
 });
 // clang-format on
 

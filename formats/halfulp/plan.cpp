@@ -134,7 +134,7 @@ void apply_dialect(CastPlan& plan, const CastRequest& request, const Format& to)
   }
   const DialectRow& row = kDialectRows[index];
   plan.policy = row.policy;
-  if (plan.policy.rounding == Rounding::unrecorded) plan.policy.rounding = suffix;
+  if (suffix != Rounding::unrecorded) plan.policy.rounding = suffix;
   if (!row.via.empty()) set_via(plan, "via", row.via);
 }
 

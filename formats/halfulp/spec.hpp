@@ -104,21 +104,25 @@ struct FormatSpec {
 
 /// True when the fields describe a format that the library can handle (used by static_asserts on the registry).
 HALFULP_HD constexpr bool valid(const FormatSpec& s) {
-  if (s.width < 2 || s.width + s.storage_shift > 64 || s.storage_shift < 0 || s.fraction_bits < 0) return false;
+  if (s.width < 2 || s.width > 64 || s.storage_shift < 0 || s.width + s.storage_shift > 64 || s.fraction_bits < 0) return false;
+  if (s.storage_shift != 0 && s.non_finite != NonFinite::ieee) return false;  // only wide IEEE formats are carried so
   switch (s.encoding) {
-    case Encoding::codebook: return s.width <= 8 && s.codebook != Codebook::none && s.non_finite == NonFinite::none;
+    case Encoding::codebook:
+      return s.codebook == Codebook::nf4 && s.width == 4 && s.is_signed && s.zeros == Zeros::plus_only && s.non_finite == NonFinite::none;
     case Encoding::hifloat8: return s.width == 8 && s.is_signed && s.non_finite == NonFinite::hifloat8;
     case Encoding::twos_complement:
-      return s.width <= 32 && s.exponent_bits == 0 && s.non_finite == NonFinite::none && s.zeros == Zeros::plus_only &&
-             (s.is_signed || s.range == IntegerRange::full);
+      return s.width <= 32 && s.fraction_bits <= 64 && s.exponent_bits == 0 && s.non_finite == NonFinite::none &&
+             s.zeros == Zeros::plus_only && (s.is_signed || s.range == IntegerRange::full);
     case Encoding::floating: break;
   }
   if (s.exponent_bits < 1 || s.exponent_bits > 16 || s.fraction_bits > 52) return false;
   if (s.width != s.sign_bits() + s.exponent_bits + s.fraction_bits) return false;
+  if (s.bias < -40000 || s.bias > 40000 || s.largest_magnitude() == 0) return false;
   if (s.non_finite == NonFinite::hifloat8 || s.range != IntegerRange::full || s.codebook != Codebook::none) return false;
   if (s.non_finite == NonFinite::ieee && s.fraction_bits == 0) return false;     // no code left for NaN
   if (s.non_finite == NonFinite::nan_minus_zero && !s.is_signed) return false;   // no -0 to give away
   if ((s.zeros == Zeros::absent) != (s.subnormals == Subnormals::absent)) return false;
+  if (s.zeros == Zeros::absent && (s.is_signed || !s.has_nan())) return false;  // where would zero go?
   const bool minus_zero = s.is_signed && (s.non_finite == NonFinite::ieee || s.non_finite == NonFinite::nan_all_ones ||
                                           s.non_finite == NonFinite::none);
   return s.zeros == Zeros::absent || (s.zeros == Zeros::plus_and_minus) == minus_zero;

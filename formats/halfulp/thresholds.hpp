@@ -36,6 +36,14 @@ class OrderedCodes {
   std::uint64_t size() const { return table_.empty() ? negatives_ + last_magnitude_ + 1 : table_.size(); }
   /// How many of them stand before +0 (or the first positive number).
   std::uint64_t negatives() const { return negatives_; }
+  /// End of the stretch that a position belongs to: -Inf, the other negatives, the positives, +Inf. Inside a stretch
+  /// every cast is monotone; Inf may go elsewhere (inf_none = zero).
+  std::uint64_t stretch_end(std::uint64_t position) const {
+    const bool infinities = spec_.has_infinity();
+    if (infinities && spec_.is_signed && position == 0) return 1;
+    if (position < negatives_) return negatives_;
+    return infinities && position < size() - 1 ? size() - 1 : size();
+  }
   /// Container word at a position in value order.
   std::uint64_t operator[](std::uint64_t position) const {
     if (!table_.empty()) return table_[position];
@@ -86,7 +94,7 @@ void for_each_step(const OrderedCodes& codes, Cast cast_code, Visit visit) {
   bool have_pending = false;
   const std::uint64_t size = codes.size();
   for (std::uint64_t begin = 0; begin < size;) {
-    const std::uint64_t side_end = begin < codes.negatives() ? codes.negatives() : size;
+    const std::uint64_t side_end = codes.stretch_end(begin);
     const CastResult at_begin = cast_code(codes[begin]);
     std::uint64_t inside = begin;  // known to share the result
     std::uint64_t outside = side_end;
@@ -102,8 +110,8 @@ void for_each_step(const OrderedCodes& codes, Cast cast_code, Visit visit) {
       (same(cast_code(codes[middle]), at_begin) ? inside : outside) = middle;
     }
     Step step{codes[begin], codes[inside], cast_code(codes[inside])};
-    if (have_pending && same(pending.result, step.result)) {
-      step.first = pending.first;  // the run goes on through zero
+    if (have_pending && same(pending.result, at_begin)) {
+      step.first = pending.first;  // the run goes on through zero, or into Inf
     } else if (have_pending) {
       pending.upper_tie = ((pending.result.flags | at_begin.flags) & kTie) != 0;
       visit(pending);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "halfulp/names.hpp"
 #include "halfulp/oracle/limits.hpp"
 #include "halfulp/oracle/nearest.hpp"
 #include "halfulp/oracle/thresholds.hpp"
@@ -84,6 +85,10 @@ Expected::Expected(CastPlan plan, bool every_word) : plan_(std::move(plan)) {
     throw InputError("rounding stochastic", "every value would have its own random word",
                      "add sr-random=HEX");
   }
+  if (plan_.from->encoding != Encoding::floating && plan_.from->width > kSmallSourceBits) {
+    throw InputError("source " + plan_.from_name, "integers of more than 16 bits are not enumerated here",
+                     "name a floating source or a narrower integer");
+  }
   random_ = plan_.random_word(0);
   nans_ = oracle::limits_of(plan_.to).nans;
   const int tabulated_bits = every_word ? kSweptBits : kTabulatedBits;
@@ -141,7 +146,9 @@ std::vector<Run> Expected::tabulate(const CastPolicy& policy) const {
     // Answers are monotone where source and intermediate value keep their class: first find such stretches.
     const auto kind = [&](std::uint64_t bits) {
       const oracle::Value x = oracle::value_of(from, bits << from.storage_shift);
-      const oracle::Value middle = oracle::rounded(x, *plan_.via, kIntermediate);
+      const CastResult step = oracle::nearest(x, *plan_.via, kIntermediate);
+      if (step.refusal != Refusal::none) return CastResult{.refusal = step.refusal};
+      const oracle::Value middle = oracle::value_of(*plan_.via, step.code);
       return CastResult{.code = static_cast<std::uint64_t>(middle.cls) * 2 + (middle.subnormal ? 1 : 0)};
     };
     const oracle::SourceOrder order(from);
@@ -211,7 +218,12 @@ bool Expected::single_answer(const Run& run) const {
 
 bool Expected::accepts(const Run& run, std::uint64_t got) const {
   if (got == run.result.code || (run.alternative && got == *run.alternative)) return true;
-  return plan_.policy.nan_code == NanCode::any && is_target_nan(run.result.code) && is_target_nan(got);
+  if (plan_.policy.nan_code != NanCode::any || !is_target_nan(run.result.code) || !is_target_nan(got)) return false;
+  // A user who names the sign rule has it checked; otherwise NaNs are one class.
+  const bool sign_named = std::any_of(plan_.options.begin(), plan_.options.end(), [](const auto& option) {
+    return option.first == "nan" && value_named<NanSign>(option.second);
+  });
+  return !sign_named || ((got ^ run.result.code) & (plan_.to.sign_mask() << plan_.to.storage_shift)) == 0;
 }
 
 }  // namespace halfulp::vectors
