@@ -88,7 +88,8 @@ bool Globals::use_color(int file_descriptor) const {
 }
 
 int Globals::thread_count() const {
-  return threads > 0 ? threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  return threads > 0 ? std::min(threads, 8 * cores) : cores;  // more would only wait, and may not start
 }
 
 CLI::Option* add_values(CLI::App& app, std::vector<std::string>& values, const std::string& name,
