@@ -42,6 +42,7 @@ void add_verify(CLI::App& app, const Globals& globals, Runner& runner);
 void add_recipes(CLI::App& app, const Globals& globals, Runner& runner);
 void add_quantize(CLI::App& app, const Globals& globals, Runner& runner);
 void add_dequantize(CLI::App& app, const Globals& globals, Runner& runner);
+void add_diff(CLI::App& app, const Globals& globals, Runner& runner);
 void add_doctor(CLI::App& app, const Globals& globals, Runner& runner);
 
 }  // namespace halfulp::tool

@@ -34,6 +34,7 @@ int run(int argc, char** argv) {
   add_recipes(app, globals, runner);
   add_quantize(app, globals, runner);
   add_dequantize(app, globals, runner);
+  add_diff(app, globals, runner);
   add_doctor(app, globals, runner);
   add_globals(app, globals);
   app.footer("`halfulp COMMAND --help` shows the options of a command and examples.");  // last: commands

@@ -1,0 +1,94 @@
+// The search for witnesses; see witness.hpp.
+#include "halfulp/recipes/witness.hpp"
+
+#include <bit>
+#include <cmath>
+
+#include "halfulp/error.hpp"
+#include "halfulp/recipes/quantize.hpp"
+#include "halfulp/recipes/quantize_exact.hpp"
+#include "halfulp/recipes/witness_blocks.hpp"
+
+namespace halfulp::recipes {
+namespace {
+
+bool same_values(const std::vector<double>& a, const std::vector<double>& b) {
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (std::isnan(a[i]) && std::isnan(b[i])) continue;
+    if (a[i] != b[i] || std::signbit(a[i]) != std::signbit(b[i])) return false;
+  }
+  return true;
+}
+
+bool parts(const Stored& a, const std::vector<std::uint64_t>& codes_a, const Stored& b, const std::vector<std::uint64_t>& codes_b) {
+  return a.reg >= 0 && b.reg >= 0 && a.format_name == b.format_name && codes_a.size() == codes_b.size() && codes_a != codes_b;
+}
+
+}  // namespace
+
+Inputs inputs_of(const QuantRecipe& recipe, const Specimen& specimen) {
+  Inputs inputs;
+  for (const Input& input : recipe.inputs) {
+    const auto given = specimen.inputs.find(input.name);
+    if (given != specimen.inputs.end()) inputs.insert(*given);
+  }
+  if (specimen.tensor_amax && recipe.A >= 0) inputs[kTensorAmax] = {*specimen.tensor_amax};
+  return inputs;
+}
+
+RecipeAnswer answer_of(const QuantRecipe& recipe, const Specimen& specimen) {
+  RecipeAnswer answer;
+  const Inputs inputs = inputs_of(recipe, specimen);
+  try {
+    answer.quantized = quantize(recipe, specimen.view(), inputs);
+    answer.values = dequantize(recipe, answer.quantized, inputs);
+  } catch (const InputError& error) {
+    answer.refused = error.what();
+  }
+  return answer;
+}
+
+bool answers_differ(const QuantRecipe& a, const RecipeAnswer& to_a, const QuantRecipe& b, const RecipeAnswer& to_b) {
+  if (!to_a.refused.empty() || !to_b.refused.empty()) return to_a.refused.empty() != to_b.refused.empty();
+  return parts(a.scale, to_a.quantized.scales, b.scale, to_b.quantized.scales) ||
+         parts(a.zero, to_a.quantized.zeros, b.zero, to_b.quantized.zeros) ||
+         parts(a.code, to_a.quantized.codes, b.code, to_b.quantized.codes) || !same_values(to_a.values, to_b.values);
+}
+
+WitnessSearch find_witness(const QuantRecipe& a, const QuantRecipe& b, const WitnessOptions& options) {
+  WitnessSearch search;
+  WitnessBlocks blocks(a, b);
+  const auto finds = [&](WitnessKind kind, const Specimen& specimen) {
+    ++search.tried[static_cast<std::size_t>(kind)];
+    if (!answers_differ(a, answer_of(a, specimen), b, answer_of(b, specimen))) return false;
+    Witness witness;
+    witness.kind = kind;
+    witness.specimen = shrunk(a, b, specimen);
+    witness.a = answer_of(a, witness.specimen);
+    witness.b = answer_of(b, witness.specimen);
+    witness.parting = parting_of(a, b, witness.specimen);
+    search.witness = std::move(witness);
+    return true;
+  };
+  const auto finds_any = [&](WitnessKind kind, const std::vector<Specimen>& all) {
+    for (const Specimen& specimen : all) {
+      if (finds(kind, specimen)) return true;
+    }
+    return false;
+  };
+  if (options.simple && finds_any(WitnessKind::simple, blocks.simple())) return search;
+  for (std::uint64_t i = 0; options.thresholds && i < options.most; ++i) {
+    if (finds(WitnessKind::threshold, blocks.threshold())) return search;
+    if (i % 4 == 3 && finds(WitnessKind::power, blocks.power())) return search;
+    if (i % 4 == 3 && finds(WitnessKind::random, blocks.random())) return search;
+  }
+  for (std::uint64_t i = 0; !options.thresholds && i < options.most; ++i) {
+    if (finds(WitnessKind::random, blocks.random())) return search;
+  }
+  if (options.simple && finds_any(WitnessKind::non_finite, blocks.non_finite())) return search;
+  if (options.documented) finds_any(WitnessKind::documented, blocks.documented());
+  return search;
+}
+
+}  // namespace halfulp::recipes

@@ -1,0 +1,81 @@
+// Witnesses: the smallest tensor found on which two recipes part, both answers, and the step at which they part.
+//
+// What is searched, in this order: simple finite blocks; blocks with the largest magnitude at thresholds of a scale and
+// elements at ties of the element format; powers of two; random blocks; Inf and NaN; documented blocks. What is found is
+// made smaller: elements to 0, shorter significands, exponents near 0.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "halfulp/recipes/tensor.hpp"
+
+namespace halfulp::recipes {
+
+/// What both recipes are given. Numbers are binary32.
+struct Specimen {
+  bool column = false;  ///< one column instead of one row
+  std::vector<double> values;
+  std::optional<double> tensor_amax;  ///< when both recipes use it; absent: that of the values
+  Inputs inputs;                      ///< of either recipe, by name
+  TensorView view() const {
+    const auto n = static_cast<std::int64_t>(values.size());
+    return column ? TensorView{n, 1, values} : TensorView{1, n, values};
+  }
+};
+
+/// The specimen's inputs that this recipe has.
+Inputs inputs_of(const QuantRecipe& recipe, const Specimen& specimen);
+
+struct RecipeAnswer {
+  std::string refused;  ///< why, or empty
+  Quantized quantized;
+  std::vector<double> values;  ///< dequantized
+};
+RecipeAnswer answer_of(const QuantRecipe& recipe, const Specimen& specimen);
+
+/// True when stored results of one format have other codes (scales, zero points, elements), or values differ; a NaN equals
+/// a NaN. Tensor scales count through the values that are made with them.
+bool answers_differ(const QuantRecipe& a, const RecipeAnswer& to_a, const QuantRecipe& b, const RecipeAnswer& to_b);
+
+enum class WitnessKind : std::uint8_t { simple, threshold, power, random, non_finite, documented };
+inline constexpr std::array<const char*, 6> kWitnessKinds = {"simple blocks", "scale thresholds and ties", "powers of two",
+                                                             "random blocks", "Inf and NaN",               "documented blocks"};
+
+/// The first result, in the order of the steps, that is not the same on both sides.
+struct Parting {
+  std::string role;            ///< tensor scale, scale, zero point, element before the cast, code, value
+  std::string step_a, step_b;  ///< the statements that make it
+  double result_a = 0, result_b = 0;
+};
+
+struct Witness {
+  Specimen specimen;
+  WitnessKind kind = WitnessKind::simple;
+  RecipeAnswer a, b;
+  Parting parting;
+};
+
+struct WitnessOptions {
+  std::uint64_t most = 40000;  ///< blocks with thresholds; a quarter as many of powers and random ones
+  bool simple = true, thresholds = true, documented = true;
+};
+
+struct WitnessSearch {
+  std::optional<Witness> witness;
+  std::array<std::uint64_t, kWitnessKinds.size()> tried{};  ///< blocks by kind
+};
+
+/// Searches; the same result everywhere.
+WitnessSearch find_witness(const QuantRecipe& a, const QuantRecipe& b, const WitnessOptions& options = {});
+
+/// A smaller specimen on which the recipes still part.
+Specimen shrunk(const QuantRecipe& a, const QuantRecipe& b, Specimen specimen);
+
+/// Where they part on a specimen.
+Parting parting_of(const QuantRecipe& a, const QuantRecipe& b, const Specimen& specimen);
+
+}  // namespace halfulp::recipes

@@ -1,0 +1,163 @@
+// `halfulp diff` of two recipes: the smallest block found, both answers, the step at which they part.
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <cstdio>
+
+#include "diff.hpp"
+#include "halfulp/error.hpp"
+#include "halfulp/recipes/elements.hpp"
+#include "halfulp/recipes/granularity.hpp"
+#include "halfulp/recipes/registry.hpp"
+#include "halfulp/recipes/witness.hpp"
+#include "streams.hpp"
+#include "values.hpp"
+
+namespace halfulp::tool {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using recipes::QuantRecipe;
+
+struct Side {
+  std::string name, to, block;
+  QuantRecipe recipe;
+};
+
+Side parse_side(const std::string& spec) {
+  std::string_view rest = spec;
+  if (rest.substr(0, 7) == "recipe:") rest.remove_prefix(7);
+  Side side;
+  for (bool first = true; !rest.empty() || first; first = false) {
+    const std::string_view part = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(rest.size(), part.size() + 1));
+    if (first) side.name = part;
+    else if (part.substr(0, 3) == "to=") side.to = part.substr(3);
+    else if (part.substr(0, 6) == "block=") side.block = part.substr(6);
+    else throw InputError(quoted(spec) + ", " + quoted(part), "not an option of a recipe here", "use to=ELEMENT and block=N");
+  }
+  side.recipe = side.to.empty() ? recipes::named_recipe(side.name) : recipes::named_recipe(side.name, side.to);
+  if (!side.block.empty()) side.recipe = recipes::with_block(side.recipe, side.block);
+  return side;
+}
+
+std::string hex(double value) {
+  if (std::isnan(value)) return "nan";
+  char text[40];
+  std::snprintf(text, sizeof text, "%a", value);
+  return text;
+}
+
+std::string joined(const std::vector<double>& values) {
+  std::string text;
+  for (const double x : values) text += (text.empty() ? "" : " ") + hex(x);
+  return text;
+}
+
+/// An integer in decimal, any other code in hex.
+std::string stored_text(const recipes::Stored& stored, std::uint64_t word) {
+  if (stored.format.encoding != Encoding::twos_complement || stored.format_name == "mxint8") return code_text(stored.format, word);
+  const int unused = 64 - stored.format.width;
+  const auto top = static_cast<std::int64_t>(word << unused);
+  return stored.format.is_signed ? std::to_string(top >> unused) : std::to_string(word);
+}
+
+/// Lines as `halfulp quantize --values` prints them.
+std::vector<std::string> answer_lines(const QuantRecipe& recipe, const recipes::RecipeAnswer& answer) {
+  if (!answer.refused.empty()) return {"refused: " + answer.refused};
+  std::vector<std::string> lines;
+  const recipes::Quantized& q = answer.quantized;
+  if (q.tensor_scale) lines.push_back("# tensor-scale " + code_text(recipe.tensor_scale.format, *q.tensor_scale));
+  for (std::int64_t block = 0; block < q.blocks.count(); ++block) {
+    const auto i = static_cast<std::size_t>(block);
+    std::string line = i < q.scales.size() ? code_text(recipe.scale.format, q.scales[i]) : "-";
+    if (i < q.zeros.size()) line += ":" + stored_text(recipe.zero, q.zeros[i]);
+    std::string values = " =";
+    const auto range = q.blocks[block];
+    for (std::int64_t r = range.row; r < range.row + range.rows; ++r) {
+      for (std::int64_t c = range.column; c < range.column + range.columns; ++c) {
+        const auto at = static_cast<std::size_t>(r * q.blocks.columns + c);
+        line += " " + stored_text(recipe.code, q.codes[at]);
+        values += " " + hex(answer.values[at]);
+      }
+    }
+    lines.push_back(line + values);
+  }
+  return lines;
+}
+
+std::string command_text(const Side& side, const recipes::Specimen& specimen) {
+  std::string text = "printf '";
+  for (std::size_t i = 0; i < specimen.values.size(); ++i) text += (i == 0 ? "" : specimen.column ? "\\n" : " ") + hex(specimen.values[i]);
+  text += "\\n' | halfulp quantize --recipe " + side.name + " --input - --output - --values";
+  if (!side.to.empty()) text += " --to " + side.to;
+  if (!side.block.empty()) text += " --block " + side.block;
+  for (const auto& [name, values] : recipes::inputs_of(side.recipe, specimen)) {
+    if (values.size() != 1) continue;
+    std::string option = name;
+    for (char& c : option) c = c == '_' ? '-' : c;
+    text += " --" + option + " " + hex(values[0]);
+  }
+  return text;
+}
+
+std::string tried_text(const recipes::WitnessSearch& search) {
+  std::string text;
+  for (std::size_t i = 0; i < search.tried.size(); ++i) {
+    if (search.tried[i] == 0) continue;
+    text += (text.empty() ? "" : ", ") + std::to_string(search.tried[i]) + " " + recipes::kWitnessKinds[i];
+  }
+  return text;
+}
+
+Json to_json(const recipes::WitnessSearch& search, const Side& a, const Side& b) {
+  Json json = {{"a", a.recipe.name}, {"b", b.recipe.name}, {"found", search.witness.has_value()}, {"complete", false}};
+  for (std::size_t i = 0; i < search.tried.size(); ++i) json["tried"][recipes::kWitnessKinds[i]] = search.tried[i];
+  if (!search.witness) return json;
+  const recipes::Witness& w = *search.witness;
+  for (const double x : w.specimen.values) json["input"].push_back(hex(x));
+  json["column"] = w.specimen.column;
+  if (w.specimen.tensor_amax) json["tensor_amax"] = hex(*w.specimen.tensor_amax);
+  json["step"] = {{"role", w.parting.role}, {"a", w.parting.step_a}, {"b", w.parting.step_b},
+                  {"result_a", hex(w.parting.result_a)}, {"result_b", hex(w.parting.result_b)}};
+  json["answer_a"] = answer_lines(a.recipe, w.a);
+  json["answer_b"] = answer_lines(b.recipe, w.b);
+  json["command_a"] = command_text(a, w.specimen);
+  json["command_b"] = command_text(b, w.specimen);
+  return json;
+}
+
+std::string to_text(const recipes::WitnessSearch& search, const Side& a, const Side& b) {
+  std::string text = "A  " + a.recipe.name + "\nB  " + b.recipe.name + "\n";
+  if (!search.witness) return text + "none found  " + tried_text(search) + "\n";
+  const recipes::Witness& w = *search.witness;
+  text += std::string("input  ") + (w.specimen.column ? "one column: " : "one row: ") + joined(w.specimen.values) + "\n";
+  if (w.specimen.tensor_amax) text += "tensor amax  " + hex(*w.specimen.tensor_amax) + "\n";
+  for (const auto& [name, values] : w.specimen.inputs) text += name + "  " + joined(values) + "\n";
+  for (const std::string& line : answer_lines(a.recipe, w.a)) text += "A  " + line + "\n";
+  for (const std::string& line : answer_lines(b.recipe, w.b)) text += "B  " + line + "\n";
+  text += "part at  " + w.parting.role + ": " + hex(w.parting.result_a) + " and " + hex(w.parting.result_b) + "\n";
+  text += "  A  " + w.parting.step_a + "\n  B  " + w.parting.step_b + "\n";
+  text += "search  " + tried_text(search) + "; found among " + recipes::kWitnessKinds[static_cast<std::size_t>(w.kind)] + "\n";
+  if (!a.recipe.exact_steps() || !b.recipe.exact_steps()) {
+    text += "note  a step with several admissible results takes part; the correctly rounded one was taken\n";
+  }
+  return text + "$ " + command_text(a, w.specimen) + "\n$ " + command_text(b, w.specimen) + "\n";
+}
+
+}  // namespace
+
+int diff_recipes(const DiffOptions& options, const Globals& globals) {
+  const Side a = parse_side(options.a), b = parse_side(options.b);
+  recipes::WitnessOptions search;
+  if (options.most != 0) search.most = options.most;
+  else if (options.search == "all") search.most *= 10;
+  if (options.search == "random") search.simple = search.thresholds = search.documented = false;
+  const recipes::WitnessSearch result = recipes::find_witness(a.recipe, b.recipe, search);
+  Output output;
+  output.text() += globals.json ? to_json(result, a, b).dump() + "\n" : to_text(result, a, b);
+  output.flush();
+  return result.witness ? kMismatch : kIncomplete;
+}
+
+}  // namespace halfulp::tool
