@@ -1,4 +1,5 @@
 // The step at which two recipes part: the results that both have, compared in order by what they are.
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -82,6 +83,9 @@ Parting parting_of(const QuantRecipe& a, const QuantRecipe& b, const Specimen& s
         // G = limit / A beside g = A / limit is the same scale in the other direction.
         if (r == 0 && std::fabs(x[i] * y[i] - 1) < 0x1p-20) continue;
         return {role_a.name, role_a.step->text, role_b.step->text, x[i], y[i]};
+      }
+      if (x.size() != y.size() && !x.empty() && !y.empty() && !same(x.back(), y.back())) {  // other blocks: the last ones
+        return {role_a.name, role_a.step->text, role_b.step->text, x.back(), y.back()};
       }
     } catch (const InputError&) {
       return {role_a.name, role_a.step->text, role_b.step->text, std::nan(""), std::nan("")};
