@@ -1,5 +1,5 @@
-// All 2^32 f32 words through other people's casts, NaN codes included; and the directed roundings into wide
-// targets.
+// All 2^32 f32 words through other people's casts, NaN codes included; all words of 16-bit sources in every
+// rounding; and the directed roundings into wide targets.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -40,7 +40,7 @@ class AllWords : public testing::TestWithParam<Sweep> {};
 TEST_P(AllWords, of_f32_give_the_code_of_the_dialect) {
   const Implementation& implementation = require_implementation(GetParam().implementation);
   if (!implementation.missing.empty()) {
-    GTEST_SKIP() << "not built: " << implementation.name << ": " << implementation.missing;
+    GTEST_SKIP() << "not found: " << implementation.name << ": " << implementation.missing;
   }
   const Verdict verdict = verify(implementation, parse_cast_spec(GetParam().spec),
                                  {.level = Level::exhaustive, .progress = {}});
@@ -52,11 +52,28 @@ TEST_P(AllWords, of_f32_give_the_code_of_the_dialect) {
 
 INSTANTIATE_TEST_SUITE_P(All, AllWords, testing::ValuesIn(kSweeps));
 
+TEST(SmallSources, give_the_code_of_the_dialect_for_every_word_in_every_rounding) {
+  for (const char* name : {"cpu-f16c", "cpu-avx512-bf16", "cpu-arm-fcvt", "cuda-headers", "apfloat",
+                           "ml_dtypes", "gfloat", "numpy"}) {
+    const Implementation& library = require_implementation(name);
+    if (!library.missing.empty()) {
+      std::printf("not found: %s: %s\n", name, library.missing.c_str());
+      continue;
+    }
+    for (const Claim& claim : library.claims) {
+      if (make_plan(parse_cast_spec(claim.spec)).from->width > 16) continue;
+      const Verdict verdict =
+          verify(library, parse_cast_spec(claim.spec), {.level = Level::exhaustive, .progress = {}});
+      EXPECT_TRUE(verdict.passed()) << verdict_text(verdict, false);
+    }
+  }
+}
+
 TEST(WideTargets, follow_their_dialect_in_every_rounding) {
   for (const char* name : {"apfloat", "gfloat"}) {
     const Implementation& library = require_implementation(name);
     if (!library.missing.empty()) {
-      std::printf("not built: %s: %s\n", name, library.missing.c_str());
+      std::printf("not found: %s: %s\n", name, library.missing.c_str());
       continue;
     }
     for (const Claim& claim : library.claims) {

@@ -8,6 +8,7 @@
 #include "commands.hpp"
 #include "halfulp/names.hpp"
 #include "halfulp/vectors/card.hpp"
+#include "halfulp/vectors/listing.hpp"
 #include "verify_json.hpp"
 
 namespace halfulp::tool {
@@ -25,6 +26,7 @@ struct VerifyArguments {
 constexpr char kExamples[] =
     "Examples:\n"
     "  halfulp verify --impl list\n"
+    "  halfulp verify --impl list cuda-headers\n"
     "  halfulp verify cast:f32:e4m3 --impl halfulp\n"
     "  halfulp verify cast:bf16:e5m2,rounding=toward_zero --impl halfulp-batch --level exhaustive";
 
@@ -58,13 +60,16 @@ class Progress {
   bool shown_ = false;
 };
 
-int list_implementations(const Globals& globals) {
-  print(globals.json ? implementations_json() : implementations_text());
+int list_implementations(const VerifyArguments& arguments, const Globals& globals) {
+  if (globals.json)
+    print(implementations_json());
+  else
+    print(arguments.spec.empty() ? list_text() : claims_text(arguments.spec));
   return kPassed;
 }
 
 int run_verify(const VerifyArguments& arguments, const Globals& globals) {
-  if (arguments.implementation == "list") return list_implementations(globals);
+  if (arguments.implementation == "list") return list_implementations(arguments, globals);
   if (arguments.spec.empty()) {
     throw InputError("SPEC", "it is missing", "write e.g. halfulp verify cast:f32:e4m3 --impl halfulp");
   }
@@ -80,10 +85,11 @@ int run_verify(const VerifyArguments& arguments, const Globals& globals) {
   options.threads = globals.thread_count();
   const CastRequest request = parse_cast_spec(arguments.spec);
   if (!implementation.missing.empty()) {
-    std::fprintf(stderr,
-                 "halfulp: error: implementation %s: not built: %s; `halfulp verify --impl list` shows "
-                 "what there is\n",
-                 implementation.name.c_str(), implementation.missing.c_str());
+    std::fprintf(
+        stderr,
+        "halfulp: error: implementation %s: not found: %s; `halfulp verify --impl list` shows what "
+        "there is\n",
+        implementation.name.c_str(), implementation.missing.c_str());
     return kIncomplete;
   }
   Progress progress;
@@ -107,7 +113,10 @@ void add_verify(CLI::App& app, const Globals& globals, Runner& runner) {
       app.add_subcommand("verify", "Run an implementation of a cast and judge every answer");
   const auto arguments = std::make_shared<VerifyArguments>();
   arguments->level = "thresholds";
-  command->add_option("spec", arguments->spec, "cast:FROM:TO[@DIALECT][,key=value]…")->type_name("SPEC");
+  command
+      ->add_option("spec", arguments->spec,
+                   "cast:FROM:TO[@DIALECT][,key=value]…; with --impl list also the NAME of one")
+      ->type_name("SPEC");
   command
       ->add_option("--impl", arguments->implementation,
                    "Implementation under test, or list. Where SPEC names no dialect, its own fills the "

@@ -14,9 +14,8 @@ namespace {
 using oracle::Exact;
 using oracle::Value;
 
-constexpr int kLineHalf = 30;  ///< columns from a neighbour to the midpoint
-constexpr std::size_t kLongestNumber =
-    48;  ///< longer decimals and fractions are left out: the hex-float has all
+constexpr int kLineHalf = 30;               ///< columns from a neighbour to the midpoint
+constexpr std::size_t kLongestNumber = 25;  ///< longer decimals and fractions give way to the hex-float
 
 /// Sign, exponent and fraction bits with bars between them.
 std::string fields(const FormatSpec& format, std::uint64_t word) {
@@ -28,15 +27,23 @@ std::string fields(const FormatSpec& format, std::uint64_t word) {
     const bool after_exponent = format.encoding == Encoding::floating && bit == format.fraction_bits;
     if (bit > 0 && (after_sign || after_exponent)) text += '|';
   }
-  if (format.width < 64 && code >> format.width != 0) text += "  and bits above the code";
   return text;
 }
 
-/// Carets under the bits in which two codes differ.
-std::string difference_marks(const std::string& a, const std::string& b) {
+/// Carets under the bits in which two codes differ, and what is wrong around the code.
+std::string difference_marks(const FormatSpec& format, std::uint64_t got, std::uint64_t want) {
+  const std::string a = fields(format, got);
+  const std::string b = fields(format, want);
   std::string marks;
   for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) marks += a[i] == b[i] ? ' ' : '^';
   marks.erase(marks.find_last_not_of(' ') + 1);
+  const std::uint64_t difference = got ^ want;
+  const auto note = [&](bool applies, const char* text) {
+    if (applies) marks += (marks.empty() ? "" : "  ") + std::string(text);
+  };
+  const int used = format.storage_shift + format.width;
+  note(used < 64 && difference >> used != 0, "bits above the code are set");
+  note((difference & low_mask(format.storage_shift)) != 0, "bits below the code are set");
   return marks;
 }
 
@@ -51,10 +58,16 @@ std::string number_text(const Value& value) {
   return text;
 }
 
+/// A value in decimal, or as a hex-float where the decimal is long.
+std::string short_text(const Value& value) {
+  const std::string decimal = oracle::to_string(value);
+  return decimal.empty() || decimal.size() > kLongestNumber ? oracle::to_hex_string(value) : decimal;
+}
+
 /// The value of a code; a code with bits outside the format has none.
 std::string value_text(const FormatSpec& format, std::uint64_t word) {
   if (!oracle::is_code(format, word)) return "not a code";
-  return oracle::to_string(oracle::value_of(format, word));
+  return short_text(oracle::value_of(format, word));
 }
 
 /// What x is to the target: the value after the intermediate format, if there is one.
@@ -73,66 +86,95 @@ int column(const Exact& position) {
 }
 
 std::string signed_number(const Exact& magnitude, bool negative) {
-  const std::string text = oracle::to_decimal_string(magnitude);
-  const std::string shown = text.size() <= kLongestNumber ? text : oracle::to_hex_float(magnitude);
-  return (negative && !magnitude.is_zero() ? "-" : "") + shown;
+  if (magnitude.is_zero()) return short_text(oracle::zero_value(negative));
+  return short_text({.cls = oracle::ValueClass::finite, .negative = negative, .magnitude = magnitude});
 }
 
 /// `3/8 ulp` below or above x.
 std::string distance(const Exact& code_value, const Exact& x, const Exact& gap) {
   const Exact ulps = (code_value - x) / gap;
-  const std::string size = oracle::to_fraction_string(ulps.abs());
   if (ulps.is_zero()) return "0 ulp from x";
-  return (size.size() <= kLongestNumber
-              ? size
-              : "about " +
-                    oracle::to_decimal_string(
-                        Exact::scaled((ulps.abs() * Exact(1 << 20)).floor().to_int64().value_or(0), -20))
-                        .substr(0, 12)) +
-         (ulps.sign() > 0 ? " ulp above x" : " ulp below x");
+  return ulp_text(ulps.abs()) + (ulps.sign() > 0 ? " ulp above x" : " ulp below x");
 }
 
-/// Lower neighbour, midpoint and upper neighbour of |x|, with x, got and expected on the line.
+/// Lower neighbour, midpoint and upper neighbour of x, with x, got and expected on the line. Left is
+/// lower: for negative x the neighbour of smaller magnitude stands right.
 void add_number_line(const CastPlan& plan, const Finding& finding, const Value& x,
                      std::vector<CardLine>& lines) {
+  const bool negative = x.negative && plan.to.is_signed;
+  if (x.negative != negative && plan.policy.negative != Negative::abs) return;
   const oracle::Neighbours n = oracle::neighbours(x, plan.to);
   if (n.below_grid || n.beyond_grid) return;
   const Exact gap = n.high - n.low;
-  const Exact position = (x.magnitude - n.low) / gap;
+  struct End {
+    bool fits;
+    std::uint64_t code;
+    Exact magnitude;
+  };
+  End lower{n.low_fits, n.low_code, n.low};
+  End upper{n.high_fits, n.high_code, n.high};
+  Exact position = (x.magnitude - n.low) / gap;
+  if (negative) {
+    std::swap(lower, upper);
+    position = Exact(1) - position;
+  }
   std::string line(2 * kLineHalf + 1, '-');
   line.front() = line.back() = '|';
   line[kLineHalf] = '+';
   line[static_cast<std::size_t>(column(position))] = 'x';
-  lines.push_back({"number line", line});
+  lines.push_back({x.negative == negative ? "number line" : "line of |x|", line});
   std::string marks(line.size(), ' ');
-  const auto mark = [&](std::uint64_t code, const char* text) {
-    const std::string word = text;
-    if (n.low_fits && code == n.low_code)
+  const auto mark = [&](std::uint64_t code, const std::string& word) {
+    if (lower.fits && code == lower.code)
       marks.replace(0, word.size(), word);
-    else if (n.high_fits && code == n.high_code)
+    else if (upper.fits && code == upper.code)
       marks.replace(marks.size() - word.size(), word.size(), word);
   };
   mark(finding.want, "expected");
   mark(finding.got, "got");
   marks.erase(marks.find_last_not_of(' ') + 1);
   if (!marks.empty()) lines.push_back({"", marks});
-  const auto code = [&](bool fits, std::uint64_t word) {
-    return fits ? word_text(plan.to, word) : std::string("past the largest");
+  const auto end_text = [&](const End& end) {
+    if (!end.fits) return "past the largest  " + signed_number(end.magnitude, negative);
+    return word_text(plan.to, end.code) + "  " + value_text(plan.to, end.code);
   };
   const Exact middle = (n.low + n.high) / Exact(2);
-  lines.push_back({"lower", code(n.low_fits, n.low_code) + "  " + signed_number(n.low, x.negative)});
+  lines.push_back({"lower", end_text(lower)});
   lines.push_back(
-      {"midpoint", signed_number(middle, x.negative) + (x.magnitude == middle ? "  x is the tie" : "")});
-  lines.push_back({"upper", code(n.high_fits, n.high_code) + "  " + signed_number(n.high, x.negative)});
+      {"midpoint", signed_number(middle, negative) + (x.magnitude == middle ? "  x is the tie" : "")});
+  lines.push_back({"upper", end_text(upper)});
   for (const auto& [label, word] :
        {std::pair("got is", finding.got), std::pair("expected is", finding.want)}) {
     if (!oracle::is_code(plan.to, word)) continue;
     const Value value = oracle::value_of(plan.to, word);
-    if (value.is_finite()) lines.push_back({label, distance(value.number(), x.number(), gap)});
+    if (value.is_finite())
+      lines.push_back({label, distance(value.number(), negative ? x.number() : x.magnitude, gap)});
   }
 }
 
 }  // namespace
+
+std::string ulp_text(const Exact& ulps) {
+  const std::string fraction = oracle::to_fraction_string(ulps);
+  if (fraction.size() <= kLongestNumber) return fraction;
+  // A power of two beside a multiple of 1/2 is exact in words.
+  const Exact half = (ulps * Exact(2) + Exact::ratio(1, 2)).floor() / Exact(2);
+  const Exact beside = ulps - half;
+  const bool near_zero = half.is_zero();
+  if (beside.is_power_of_two()) {
+    const std::string power = "2^" + std::to_string(beside.floor_log2());
+    if (near_zero) return power;
+    const std::string middle = oracle::to_fraction_string(half);
+    if (middle.size() <= kLongestNumber) return middle + (beside.sign() < 0 ? " - " : " + ") + power;
+  }
+  constexpr std::int64_t kTenDigits = 10'000'000'000;
+  const auto scaled = (ulps * Exact(kTenDigits) + Exact::ratio(1, 2)).floor().to_int64();
+  if (!scaled) return "more than 2^" + std::to_string(ulps.floor_log2());
+  const Exact rounded = Exact::ratio(*scaled, kTenDigits);
+  if (rounded != half) return "≈ " + oracle::to_decimal_string(rounded);
+  if (near_zero) return "less than 2^" + std::to_string(ulps.floor_log2() + 1);
+  return (ulps < half ? "just under " : "just over ") + oracle::to_fraction_string(half);
+}
 
 std::string word_text(const FormatSpec& format, std::uint64_t word) {
   char text[24];
@@ -164,7 +206,7 @@ std::vector<CardLine> card(const CastPlan& plan, const Finding& finding) {
   lines.push_back({"expected", word_text(plan.to, finding.want) + "  " + want + "  " +
                                    value_text(plan.to, finding.want)});
   const std::string indent(word_text(plan.to, finding.want).size() + 2, ' ');
-  lines.push_back({"differs in", indent + difference_marks(got, want)});
+  lines.push_back({"differs in", indent + difference_marks(plan.to, finding.got, finding.want)});
   if (x.cls == oracle::ValueClass::finite) add_number_line(plan, finding, x, lines);
 
   const CastResult result = oracle::nearest(x, plan.to, plan.policy, plan.random_word(0));

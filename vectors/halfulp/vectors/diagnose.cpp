@@ -9,12 +9,14 @@
 namespace halfulp::vectors {
 namespace {
 
-constexpr std::size_t kMostWords = 16384;  ///< of the level `stratified`; mismatches come on top
+constexpr std::size_t kMostWords =
+    4096;  ///< of the level `stratified`; mismatches, ties and specials come on top
 constexpr std::size_t kMostFits = 3;
 
 struct Case {
   std::uint64_t word;
   std::uint64_t got;
+  bool by_spec;  ///< the SPEC gives it
 };
 
 struct Candidate {
@@ -22,6 +24,9 @@ struct Candidate {
   std::string text;
   int departures = 0;
   std::uint64_t matched = 0;
+  std::uint64_t explained = 0;
+  std::uint64_t broken = 0;
+  bool hopeless = false;
   std::optional<Finding> unexplained = {};
 };
 
@@ -150,15 +155,29 @@ std::vector<Candidate> named_candidates(const CastPlan& spec) {
   return list;
 }
 
-void score(Candidate& candidate, const std::vector<Case>& cases, const Expected& expected, bool is_spec) {
+/// Differences stand first in `cases`. Gives up on a candidate that misses too many of them, or that breaks
+/// more matches than there are differences: it cannot be named.
+void score(Candidate& candidate, const std::vector<Case>& cases, const Expected& expected, bool is_spec,
+           std::uint64_t differences) {
+  std::uint64_t missed = 0;
+  const bool any_nan = candidate.plan.policy.nan_code == NanCode::any;
   for (const Case& one : cases) {
     const CastResult result = candidate.plan(one.word);
-    const bool match = is_spec ? expected.accepts(expected.at(one.word), one.got)
-                               : result.refusal == Refusal::none && result.code == one.got;
-    if (match)
+    const bool match =
+        is_spec ? one.by_spec
+                : result.refusal == Refusal::none &&
+                      (result.code == one.got ||
+                       (any_nan && expected.is_target_nan(result.code) && expected.is_target_nan(one.got)));
+    if (match) {
       ++candidate.matched;
-    else if (!candidate.unexplained)
-      candidate.unexplained = Finding{one.word, one.got, result.code};
+      candidate.explained += one.by_spec ? 0 : 1;
+    } else {
+      ++(one.by_spec ? candidate.broken : missed);
+      if (!candidate.unexplained || one.word < candidate.unexplained->word)
+        candidate.unexplained = Finding{one.word, one.got, result.code};
+      candidate.hopeless = missed * 10 > differences || candidate.broken > differences;
+      if (candidate.hopeless) return;
+    }
   }
 }
 
@@ -167,24 +186,31 @@ bool better(const Candidate& a, const Candidate& b) {
 }
 
 std::vector<Candidate> ranked(std::vector<Candidate> list, const CastPlan& spec,
-                              const std::vector<Case>& cases, const Expected& expected) {
+                              const std::vector<Case>& cases, const Expected& expected,
+                              std::uint64_t differences) {
   for (Candidate& candidate : list) {
     describe(candidate, spec);
-    score(candidate, cases, expected, candidate.departures == 0);
+    score(candidate, cases, expected, candidate.departures == 0, differences);
   }
+  std::erase_if(list, [](const Candidate& one) { return one.hopeless; });
   std::stable_sort(list.begin(), list.end(), better);
   if (list.size() > kMostFits) list.erase(list.begin() + kMostFits, list.end());
   return list;
 }
 
-/// The kernel's answers on the mismatches seen and on an even part of `stratified`, in ascending order of
-/// words.
+/// The kernel's answers on the mismatches seen, on all ties and specials and on an even part of
+/// `stratified`, in ascending order of words.
 std::vector<Case> answers(const Expected& expected, const Kernel& kernel, const Tally& tally,
                           std::uint64_t seed) {
   const std::vector<std::uint64_t> all = level_words(expected, Level::stratified, seed).words;
   std::vector<std::uint64_t> words;
   const std::size_t step = all.size() / kMostWords + 1;
   for (std::size_t i = 0; i < all.size(); i += step) words.push_back(all[i]);
+  const std::vector<std::uint64_t> specials = level_words(expected, Level::specials, seed).words;
+  words.insert(words.end(), specials.begin(), specials.end());
+  for (const std::uint64_t word : tie_words(expected.plan())) {
+    if (expected.at(word).result.refusal == Refusal::none) words.push_back(word);
+  }
   for (const Finding& finding : tally.sample) words.push_back(finding.word);
   std::sort(words.begin(), words.end());
   words.erase(std::unique(words.begin(), words.end()), words.end());
@@ -202,7 +228,7 @@ std::vector<Case> answers(const Expected& expected, const Kernel& kernel, const 
     std::uint64_t got = 0;
     for (std::size_t k = 0; k < to_bytes; ++k)
       got |= static_cast<std::uint64_t>(out[i * to_bytes + k]) << (8 * k);
-    cases.push_back({words[i], got});
+    cases.push_back({words[i], got, expected.accepts(expected.at(words[i]), got)});
   }
   return cases;
 }
@@ -218,20 +244,25 @@ Diagnosis diagnose(const Expected& expected, const Kernel& kernel, const Tally& 
   } catch (const KernelFailure&) {  // reported by the verdict already
     return diagnosis;
   }
+  std::stable_partition(cases.begin(), cases.end(), [](const Case& one) { return !one.by_spec; });
   std::vector<Case> nans;
   std::vector<Case> others;
   for (const Case& one : cases) {
     (unpack(*spec.from, one.word).number_class == NumberClass::nan ? nans : others).push_back(one);
   }
   diagnosis.cases = cases.size();
-  Candidate itself{spec, {}};
-  score(itself, cases, expected, true);
-  diagnosis.by_spec = itself.matched;
+  diagnosis.by_spec = static_cast<std::uint64_t>(
+      std::count_if(cases.begin(), cases.end(), [](const Case& one) { return one.by_spec; }));
 
-  std::vector<Candidate> fits = ranked(finite_candidates(spec), spec, others, expected);
-  const Candidate nan = ranked(nan_candidates(spec), spec, nans, expected).front();
+  const std::uint64_t differences = diagnosis.differences();
+  std::vector<Candidate> fits = ranked(finite_candidates(spec), spec, others, expected, differences);
+  const std::vector<Candidate> nan_fits = ranked(nan_candidates(spec), spec, nans, expected, differences);
+  if (nan_fits.empty()) fits.clear();
+  const Candidate nan = nan_fits.empty() ? Candidate{spec, {}} : nan_fits.front();
   for (Candidate& fit : fits) {
     fit.matched += nan.matched;
+    fit.explained += nan.explained;
+    fit.broken += nan.broken;
     fit.departures += nan.departures;
     if (!nan.text.empty()) fit.text += (fit.text.empty() ? "" : ", ") + nan.text;
     if (!fit.unexplained || (nan.unexplained && nan.unexplained->word < fit.unexplained->word)) {
@@ -239,20 +270,21 @@ Diagnosis diagnose(const Expected& expected, const Kernel& kernel, const Tally& 
     }
   }
   for (Candidate& candidate : named_candidates(spec)) {
-    score(candidate, cases, expected, false);
-    fits.push_back(std::move(candidate));
+    score(candidate, cases, expected, false, differences);
+    if (!candidate.hopeless) fits.push_back(std::move(candidate));
   }
   std::stable_sort(fits.begin(), fits.end(), better);
   for (const Candidate& fit : fits) {
-    if (fit.matched <= diagnosis.by_spec || diagnosis.fits.size() == kMostFits) break;
-    // As good as the one before but with more words: nothing new.
-    const bool repeats = !diagnosis.fits.empty() && diagnosis.fits.back().matched == fit.matched &&
-                         diagnosis.fits.back().departures < fit.departures;
-    const bool done = !diagnosis.fits.empty() && diagnosis.fits.front().matched == diagnosis.cases &&
-                      fit.matched < diagnosis.cases;
-    if (done) break;
+    const bool all = fit.matched == diagnosis.cases;
+    const bool nearly = diagnosis.fits.empty() && fit.matched > diagnosis.by_spec &&
+                        fit.explained * 10 >= diagnosis.differences() * 9;
+    // As good as the first but with more words: nothing new.
+    const bool repeats = !diagnosis.fits.empty() && diagnosis.fits.front().departures < fit.departures;
     if (repeats) continue;
-    diagnosis.fits.push_back({fit.text, fit.matched, fit.departures, fit.unexplained});
+    if (!all && !nearly) break;
+    diagnosis.fits.push_back(
+        {fit.text, fit.matched, fit.explained, fit.broken, fit.departures, fit.unexplained});
+    if (!all || diagnosis.fits.size() == kMostFits) break;
   }
   return diagnosis;
 }

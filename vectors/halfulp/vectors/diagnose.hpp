@@ -1,8 +1,9 @@
 // diagnose(): which named behaviour explains the answers of a kernel.
 //
 // Every rounding x overflow rule x flush x intermediate format, every NaN rule, every dialect and every
-// sibling format is scored against the answers on the mismatches and on the level `stratified`. Ties go to
-// the simpler explanation.
+// sibling format is scored against the answers on the mismatches, on all ties and specials, and on a part
+// of the level `stratified`. Of equals, the simpler explanation wins. A behaviour that explains only a part
+// of the differences is named only when that part is nearly all.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +20,8 @@ namespace halfulp::vectors {
 struct Fit {
   std::string behaviour;  ///< e.g. `rounding=toward_zero`, `@cuda_nosat`, `to=e4m3fnuz`
   std::uint64_t matched = 0;
+  std::uint64_t explained = 0;         ///< of the differences from the SPEC, how many it gives
+  std::uint64_t broken = 0;            ///< answers that follow the SPEC and that it does not give
   int departures = 0;                  ///< fields that differ from the SPEC
   std::optional<Finding> unexplained;  ///< smallest source word that it does not explain
 };
@@ -26,7 +29,11 @@ struct Fit {
 struct Diagnosis {
   std::uint64_t cases = 0;    ///< answers scored
   std::uint64_t by_spec = 0;  ///< of these, how many follow the SPEC itself
-  std::vector<Fit> fits;      ///< best first; only behaviours that explain more than the SPEC does
+  /// Behaviours that give every answer scored, simplest first; failing that, at most the best one that
+  /// explains nine tenths of the differences.
+  std::vector<Fit> fits;
+
+  std::uint64_t differences() const { return cases - by_spec; }
 };
 
 Diagnosis diagnose(const Expected& expected, const Kernel& kernel, const Tally& tally, std::uint64_t seed);

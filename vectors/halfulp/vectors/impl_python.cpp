@@ -93,8 +93,8 @@ Implementation library_named(const std::string& name, const std::string& about) 
   if (found != found_libraries().end())
     library.version = found->second;
   else
-    library.missing =
-        interpreter() + " cannot import " + name + " (HALFULP_PYTHON names another interpreter)";
+    library.missing = interpreter() + " cannot import " + name +
+                      "; set HALFULP_PYTHON to a Python that has it, or run scripts/test.sh";
   return library;
 }
 

@@ -56,6 +56,9 @@ const Implementation& require_implementation(std::string_view name);
 struct Chosen {
   CastPlan plan;
   Kernel kernel;
+  bool own_dialect = false;  ///< the SPEC named none, so the implementation's fills the open fields
+  /// What of the plan no claim holds, e.g. `rounding=to_odd`; empty when all is claimed.
+  std::string unclaimed = {};
 };
 
 /// Resolves a SPEC for an implementation. Where the SPEC names no dialect, the implementation's own dialect

@@ -3,6 +3,7 @@
 #include <memory>
 #include <mutex>
 
+#include "halfulp/names.hpp"
 #include "halfulp/vectors/implementation.hpp"
 
 namespace halfulp::vectors {
@@ -67,19 +68,29 @@ int fitness(const CastPlan& plan, const CastPlan& claimed) {
          (plan.policy == claimed.policy ? 1 : 0);
 }
 
+/// What a plan asks beyond a claim.
+std::string unclaimed(const CastPlan& plan, const CastPlan& claimed) {
+  if (plan.policy.rounding != claimed.policy.rounding)
+    return "rounding=" + std::string(name_of(plan.policy.rounding));
+  if (plan.policy.overflow != claimed.policy.overflow)
+    return "overflow=" + std::string(name_of(plan.policy.overflow));
+  return plan.policy == claimed.policy && plan.via == claimed.via ? "" : "this policy";
+}
+
 }  // namespace
 
 Chosen choose(const Implementation& implementation, const CastRequest& request) {
   if (implementation.open_plan) {
     CastPlan plan = make_plan(request);
     Kernel kernel = implementation.open_plan(plan);
-    return {std::move(plan), std::move(kernel)};
+    return {.plan = std::move(plan), .kernel = std::move(kernel)};
   }
   const std::string from =
       request.from == "exact" ? "exact" : std::string(require_format(request.from).name);
   const std::string to(require_format(request.to).name);
   const Claim* best = nullptr;
   CastPlan best_plan;
+  CastPlan best_claimed;
   int best_fitness = -1;
   for (const Claim& claim : implementation.claims) {
     const CastRequest claimed_request = parse_cast_spec(claim.spec);
@@ -99,13 +110,19 @@ Chosen choose(const Implementation& implementation, const CastRequest& request) 
     if (score <= best_fitness) continue;
     best = &claim;
     best_plan = std::move(plan);
+    best_claimed = claimed;
     best_fitness = score;
   }
   if (!best) {
     throw InputError("implementation " + implementation.name, "it has no cast from " + from + " to " + to,
-                     "`halfulp verify --impl list` shows what each one has");
+                     "`halfulp verify --impl list " + implementation.name + "` shows its casts");
   }
-  return {std::move(best_plan), best->open()};
+  Chosen chosen;
+  chosen.unclaimed = unclaimed(best_plan, best_claimed);
+  chosen.own_dialect = request.dialect.empty() && !best_plan.dialect.empty();
+  chosen.plan = std::move(best_plan);
+  chosen.kernel = best->open();
+  return chosen;
 }
 
 }  // namespace halfulp::vectors

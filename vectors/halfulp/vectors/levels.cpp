@@ -150,6 +150,42 @@ LevelWords level_words(const Expected& expected, Level level, std::uint64_t seed
   return {std::move(list), refused};
 }
 
+std::vector<std::uint64_t> tie_words(const CastPlan& plan) {
+  const FormatSpec& to = plan.to;
+  const FormatSpec& from = *plan.from;
+  std::vector<std::uint64_t> ties;
+  const auto add = [&](std::uint64_t code) {
+    Unpacked x = unpack(to, code << to.storage_shift);
+    if (x.number_class == NumberClass::nan || x.number_class == NumberClass::infinity) return;
+    if (x.number_class == NumberClass::zero) {  // half of the smallest number
+      x = unpack(to, (code + 1) << to.storage_shift);
+      x.exponent -= 1;
+    } else {
+      x.significand = 2 * x.significand + 1;
+      x.exponent -= 1;
+    }
+    constexpr CastPolicy held = {.rounding = Rounding::toward_zero,
+                                 .overflow = Overflow::overflow,
+                                 .negative = Negative::abs,
+                                 .zero = ZeroInto::min};
+    const CastResult result = cast(x, from, held);
+    if (result.refusal == Refusal::none && !(result.flags & kInexact)) ties.push_back(result.code);
+  };
+  if (to.width <= kEveryWordBits || to.encoding != Encoding::floating) {
+    for (std::uint64_t code = 0; code < low_mask(std::min(to.width, 16)); ++code) add(code);
+  } else {
+    for_each_binade(to, [&](std::uint64_t first) {
+      const std::uint64_t fraction = low_mask(to.fraction_bits);
+      for (const std::uint64_t f :
+           {std::uint64_t{0}, std::uint64_t{1}, fraction / 2, fraction - 1, fraction})
+        add(first + f);
+    });
+  }
+  std::sort(ties.begin(), ties.end());
+  ties.erase(std::unique(ties.begin(), ties.end()), ties.end());
+  return ties;
+}
+
 Completeness completeness(const Expected& expected, Level level, std::uint64_t words) {
   const FormatSpec& from = *expected.plan().from;
   std::uint64_t refused = 0;

@@ -27,6 +27,10 @@ struct LevelWords {
 /// without a table.
 LevelWords level_words(const Expected& expected, Level level, std::uint64_t seed);
 
+/// Ties of the target that the source can hold: all of a small target's, and those of every binade's first,
+/// middle and last steps of a larger one. Container words in ascending order, without repetition.
+std::vector<std::uint64_t> tie_words(const CastPlan& plan);
+
 /// What a run over `words` words of a level proves.
 Completeness completeness(const Expected& expected, Level level, std::uint64_t words);
 

@@ -30,20 +30,46 @@ std::string headline(const Verdict& verdict) {
   return verdict.passed() ? "bit-exact" : "incomplete";
 }
 
+/// What the level looked at, and what that proves.
+std::string level_text(const Verdict& verdict) {
+  const std::string level(name_of(verdict.level));
+  const std::string seeded = "a sample, seed " + std::to_string(verdict.seed);
+  if (!verdict.failure.empty()) return level + ": not finished";
+  if (verdict.completeness == Completeness::exhaustive) return level + ": every input";
+  if (verdict.level == Level::specials) return level + ": a sample";
+  if (verdict.completeness == Completeness::sampled) return level + ": " + seeded;
+  const std::string complete = level + ": complete for monotone casts (both sides of every boundary)";
+  return verdict.level == Level::stratified ? complete + ", and " + seeded : complete;
+}
+
+/// Whose rules judge, when the SPEC leaves that open.
+std::string judge_text(const CastPlan& plan) {
+  const std::string text = "its own dialect @" + plan.dialect;
+  if (plan.dialect == "ocp_sat") return text;
+  try {
+    make_plan({plan.from_name, plan.to_name, "ocp_sat", {}});
+    return text + "; for OCP rules write @ocp_sat";
+  } catch (const InputError&) {  // OCP has no such cast
+    return text;
+  }
+}
+
 void add_diagnosis(std::string& text, const Verdict& verdict) {
   const Diagnosis& diagnosis = verdict.diagnosis;
   if (diagnosis.cases == 0) return;
-  text += "\nwhat would explain it (" + grouped(diagnosis.cases) + " answers scored; " +
-          grouped(diagnosis.by_spec) + " follow the SPEC)\n";
-  if (diagnosis.fits.empty()) text += "  no behaviour that is known here explains more of them\n";
+  text += "\nwhat would explain it (" + grouped(diagnosis.cases) +
+          " answers scored: ties, specials, a sample; " + grouped(diagnosis.differences()) + " differ)\n";
+  if (diagnosis.fits.empty()) text += "  no named behaviour explains these differences\n";
   for (const Fit& fit : diagnosis.fits) {
     const bool all = fit.matched == diagnosis.cases;
-    const std::uint64_t permille = fit.matched * 1000 / diagnosis.cases;
+    const std::uint64_t permille = fit.explained * 1000 / diagnosis.differences();
     const std::string share =
         all ? "all" : std::to_string(permille / 10) + "." + std::to_string(permille % 10) + " %";
-    text += "  " + right(share, 7) + "  " + fit.behaviour;
+    text += "  " + right(share, 7) + "  " + fit.behaviour + "  explains " + grouped(fit.explained) +
+            " of " + grouped(diagnosis.differences()) + " differences, breaks " + grouped(fit.broken) +
+            " matches";
     if (!all && fit.unexplained) {
-      text += "  (not " + word_text(*verdict.plan.from, fit.unexplained->word) + ": " +
+      text += " (not " + word_text(*verdict.plan.from, fit.unexplained->word) + ": " +
               word_text(verdict.plan.to, fit.unexplained->got) + ")";
     }
     text += "\n";
@@ -73,8 +99,10 @@ std::string verdict_text(const Verdict& verdict, bool color) {
   std::string text = (color ? paint + word + "\033[0m" : word) + "  " + spec_text(verdict.plan) + "\n";
   add_line(text, "under test",
            verdict.implementation + (verdict.version.empty() ? "" : " (" + verdict.version + ")"));
-  add_line(text, "level",
-           std::string(name_of(verdict.level)) + ", " + std::string(name_of(verdict.completeness)));
+  if (verdict.own_dialect) add_line(text, "judged by", judge_text(verdict.plan));
+  if (!verdict.unclaimed.empty())
+    add_line(text, "note", verdict.implementation + " does not claim " + verdict.unclaimed);
+  add_line(text, "level", level_text(verdict));
   add_line(text, "checked",
            grouped(tally.checked) + " inputs: " + grouped(tally.checked - tally.mismatched) + " match, " +
                grouped(tally.mismatched) + " differ");
@@ -84,7 +112,7 @@ std::string verdict_text(const Verdict& verdict, bool color) {
   if (tally.mismatched == 0) return text;
 
   const Finding& first = tally.first();
-  text += "\nfirst difference: " + spec_text(verdict.plan) + " #" +
+  text += "\nfirst difference: " + spec_text(verdict.plan) + ", input " +
           word_text(*verdict.plan.from, first.word) + "\n";
   for (const CardLine& line : card(verdict.plan, first)) add_line(text, line.label, line.text);
   add_diagnosis(text, verdict);

@@ -227,7 +227,10 @@ Verdict verify(const Implementation& implementation, const CastRequest& request,
   verdict.plan = chosen.plan;
   verdict.implementation = implementation.name;
   verdict.version = implementation.version;
+  verdict.own_dialect = chosen.own_dialect;
+  verdict.unclaimed = chosen.unclaimed;
   verdict.level = options.level;
+  verdict.seed = options.seed;
   const Expected expected(chosen.plan, options.level == Level::exhaustive);
   const auto start = std::chrono::steady_clock::now();
   verdict.tally = judge(expected, chosen.kernel, options, verdict.completeness, verdict.failure);

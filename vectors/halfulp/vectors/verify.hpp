@@ -25,7 +25,10 @@ struct Verdict {
   CastPlan plan;
   std::string implementation;
   std::string version;
+  bool own_dialect = false;  ///< Chosen::own_dialect
+  std::string unclaimed;     ///< Chosen::unclaimed
   Level level = Level::thresholds;
+  std::uint64_t seed = 0;
   Completeness completeness = Completeness::sampled;
   Tally tally;
   Diagnosis diagnosis;  ///< filled when there are mismatches

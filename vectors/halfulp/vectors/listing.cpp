@@ -1,0 +1,59 @@
+// The text of `--impl list`.
+#include "halfulp/vectors/listing.hpp"
+
+#include <algorithm>
+
+#include "halfulp/vectors/implementation.hpp"
+
+namespace halfulp::vectors {
+namespace {
+
+std::string padded(std::string text, std::size_t width) {
+  text.resize(std::max(text.size() + 2, width), ' ');
+  return text;
+}
+
+std::string state_text(const Implementation& one) {
+  if (!one.missing.empty()) return "not found: " + one.missing;
+  const std::size_t count = one.claims.size();
+  return one.about + " (" + one.version + "), " +
+         (one.open_plan ? "any cast" : std::to_string(count) + (count == 1 ? " cast" : " casts"));
+}
+
+std::string claims_of(const Implementation& one) {
+  std::string text = padded(one.name, 18) + state_text(one) + "\n";
+  for (const Claim& claim : one.claims) text += "  " + claim.spec + "\n";
+  return text;
+}
+
+}  // namespace
+
+std::string list_text() {
+  std::string text;
+  for (const Implementation* one : implementations())
+    text += padded(one->name, 18) + state_text(*one) + "\n";
+  text += "\n`halfulp verify --impl list NAME` shows the casts of one, `--impl list SPEC` who has a cast\n";
+  text += "\nwrong on purpose, each with the SPEC that shows it:\n";
+  for (const Implementation& one : mutants())
+    text += padded(one.name, 32) + padded(one.claims.front().spec, 58) + one.about + "\n";
+  return text;
+}
+
+std::string claims_text(std::string_view name_or_spec) {
+  if (!name_or_spec.starts_with("cast:")) return claims_of(require_implementation(name_or_spec));
+  const CastRequest wanted = parse_cast_spec(name_or_spec);
+  const std::string from = wanted.from == "exact" ? "exact" : std::string(require_format(wanted.from).name);
+  const std::string to(require_format(wanted.to).name);
+  std::string text;
+  for (const Implementation* one : implementations()) {
+    if (!one->missing.empty()) text += padded(one->name, 18) + state_text(*one) + "\n";
+    if (one->open_plan && one->missing.empty()) text += padded(one->name, 18) + "any cast\n";
+    for (const Claim& claim : one->claims) {
+      const CastRequest claimed = parse_cast_spec(claim.spec);
+      if (claimed.from == from && claimed.to == to) text += padded(one->name, 18) + claim.spec + "\n";
+    }
+  }
+  return text;
+}
+
+}  // namespace halfulp::vectors
