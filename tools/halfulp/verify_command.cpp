@@ -26,7 +26,6 @@ struct VerifyArguments {
 constexpr char kExamples[] =
     "Examples:\n"
     "  halfulp verify --impl list\n"
-    "  halfulp verify --impl list cuda-headers\n"
     "  halfulp verify cast:f32:e4m3 --impl halfulp\n"
     "  halfulp verify cast:bf16:e5m2,rounding=toward_zero --impl halfulp-batch --level exhaustive";
 
