@@ -47,11 +47,6 @@ std::string line(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-std::string padded(std::string text, std::size_t width) {
-  text.resize(std::max(text.size() + 2, width), ' ');
-  return text;
-}
-
 }  // namespace
 
 std::string verdict_json(const Verdict& verdict) {
@@ -97,26 +92,6 @@ std::string implementations_json() {
   for (const Implementation* one : implementations()) add(*one);
   for (const Implementation& one : mutants()) add(one);
   return line(list);
-}
-
-std::string implementations_text() {
-  std::string text;
-  for (const Implementation* one : implementations()) {
-    text += padded(one->name, 18);
-    if (!one->missing.empty())
-      text += "not built: " + one->missing + "\n";
-    else
-      text += one->about + " (" + one->version + "), " +
-              (one->open_plan
-                   ? "any cast"
-                   : std::to_string(one->claims.size()) + (one->claims.size() == 1 ? " cast" : " casts")) +
-              "\n";
-  }
-  text += "\nwrong on purpose, each with the SPEC that shows it:\n";
-  for (const Implementation& one : mutants()) {
-    text += padded(one.name, 32) + padded(one.claims.front().spec, 58) + one.about + "\n";
-  }
-  return text;
 }
 
 }  // namespace halfulp::tool

@@ -12,6 +12,5 @@ std::string verdict_json(const vectors::Verdict& verdict);
 
 /// The list of implementations and mutants, with what was found or why not.
 std::string implementations_json();
-std::string implementations_text();
 
 }  // namespace halfulp::tool
