@@ -31,7 +31,7 @@ TEST(Nvfp4Recipes, EveryProducerAgreesWithItsTwin) {
     const QuantRecipe* recipe = &named_recipe(entry.name);
     jobs.emplace_back([recipe] { EXPECT_GE(sweep(*recipe, 100000, 77), 100000u) << recipe->name; });
   }
-  ASSERT_EQ(jobs.size(), 18u);
+  ASSERT_EQ(jobs.size(), 19u);
   in_parallel(jobs);
 }
 
@@ -53,6 +53,7 @@ constexpr Row kSpecials[] = {
   {"nvfp4/vllm",                          "00 0 8", "71 5 7 f", "7e 2 7 c", "00 0 0 8", "7e 7 2", "7e 7 5 9", "5f 7"},
   {"nvfp4/torchao",                       "08 0 8", "7f 7 7 7", "7e 2 7 c", "08 0 0 8", "7e 7 2", "7e 7 5 9", "5f 7"},
   {"nvfp4/compressed_tensors",            "20 0 8", "7f 7 7 7", "7e 2 7 c", "20 0 0 8", "7e 7 2", "7e 7 5 9", "5f 7"},
+  {"nvfp4/compressed_tensors_torch",      "20 0 0", "7f 7 7 7", "7e 2 7 c", "20 0 0 8", "7e 7 2", "7e 7 5 9", "5f 7"},
   {"nvfp4/modelopt",                      "38 0 0", "71 5 7 f", "7f 7 7 7", "00 7 7 f", "7f 7 7", "7e 7 5 9", "5f 7"},
   {"nvfp4/sage3",                         "00 0 8", "2b 5 7 f", "7e 0 7 8", "00 0 0 8", "48 7 0", "38 7 5 9", "19 7"},
   {"nvfp4/cudnn",                         "00 0 8", "2b 5 7 f", "7e 0 7 8", "01 0 0 8", "48 7 0", "38 7 5 9", "19 7"},

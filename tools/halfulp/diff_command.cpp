@@ -57,8 +57,8 @@ void add_diff(CLI::App& app, const Globals& globals, Runner& runner) {
   command->add_option("B", options->b, "Another of the same kind")->required();
   command
       ->add_option("--search", options->search,
-                   "random; threshold: where results change (default); all: every source code of casts, every\n"
-                   "kind of block of recipes")
+                   "random; threshold: where results change (default; of recipes the most telling block, zeros and\n"
+                   "Inf last); all: every source code of casts, a block of every kind that tells recipes apart")
       ->check(CLI::IsMember({"random", "threshold", "all"}));
   command->add_option("--max", options->most, "Most inputs to try (casts: most runs to walk)")->type_name("N");
   command->add_option("--dtype", options->dtype, "Element type of .bin files")->type_name("TYPE");

@@ -1,4 +1,5 @@
-// `halfulp diff` of two recipes: the smallest block found, both answers, the step at which they part.
+// `halfulp diff` of two recipes: a small telling block, both answers, the step at which they part; with `--search all` one
+// block of every kind that was searched.
 #include <nlohmann/json.hpp>
 
 #include <cmath>
@@ -93,10 +94,10 @@ std::string command_text(const Side& side, const recipes::Specimen& specimen) {
   if (!side.to.empty()) text += " --to " + side.to;
   if (!side.block.empty()) text += " --block " + side.block;
   for (const auto& [name, values] : recipes::inputs_of(side.recipe, specimen)) {
-    if (values.size() != 1) continue;
-    std::string option = name;
-    for (char& c : option) c = c == '_' ? '-' : c;
-    text += " --" + option + " " + hex(values[0]);
+    std::string list;
+    for (const double x : values) list += (list.empty() ? "" : ",") + hex(x);
+    if (name == recipes::kTensorAmax) text += " --tensor-amax " + list;
+    else text += " --set " + name + "=" + list;
   }
   return text;
 }
@@ -110,11 +111,8 @@ std::string tried_text(const recipes::WitnessSearch& search) {
   return text;
 }
 
-Json to_json(const recipes::WitnessSearch& search, const Side& a, const Side& b) {
-  Json json = {{"a", a.recipe.name}, {"b", b.recipe.name}, {"found", search.witness.has_value()}, {"complete", false}};
-  for (std::size_t i = 0; i < search.tried.size(); ++i) json["tried"][recipes::kWitnessKinds[i]] = search.tried[i];
-  if (!search.witness) return json;
-  const recipes::Witness& w = *search.witness;
+Json witness_json(const recipes::Witness& w, const Side& a, const Side& b) {
+  Json json = {{"found_among", recipes::kWitnessKinds[static_cast<std::size_t>(w.kind)]}};
   for (const double x : w.specimen.values) json["input"].push_back(hex(x));
   json["column"] = w.specimen.column;
   if (w.specimen.tensor_amax) json["tensor_amax"] = hex(*w.specimen.tensor_amax);
@@ -127,22 +125,58 @@ Json to_json(const recipes::WitnessSearch& search, const Side& a, const Side& b)
   return json;
 }
 
-std::string to_text(const recipes::WitnessSearch& search, const Side& a, const Side& b) {
-  std::string text = "A  " + a.recipe.name + "\nB  " + b.recipe.name + "\n";
-  if (!search.witness) return text + "none found  " + tried_text(search) + "\n";
-  const recipes::Witness& w = *search.witness;
-  text += std::string("input  ") + (w.specimen.column ? "one column: " : "one row: ") + joined(w.specimen.values) + "\n";
+std::string witness_text(const recipes::Witness& w, const Side& a, const Side& b) {
+  std::string text = std::string("input  ") + (w.specimen.column ? "one column: " : "one row: ") + joined(w.specimen.values) + "\n";
   if (w.specimen.tensor_amax) text += "tensor amax  " + hex(*w.specimen.tensor_amax) + "\n";
   for (const auto& [name, values] : w.specimen.inputs) text += name + "  " + joined(values) + "\n";
   for (const std::string& line : answer_lines(a.recipe, w.a)) text += "A  " + line + "\n";
   for (const std::string& line : answer_lines(b.recipe, w.b)) text += "B  " + line + "\n";
   text += "part at  " + w.parting.role + ": " + hex(w.parting.result_a) + " and " + hex(w.parting.result_b) + "\n";
   text += "  A  " + w.parting.step_a + "\n  B  " + w.parting.step_b + "\n";
-  text += "search  " + tried_text(search) + "; found among " + recipes::kWitnessKinds[static_cast<std::size_t>(w.kind)] + "\n";
+  text += std::string("found among  ") + recipes::kWitnessKinds[static_cast<std::size_t>(w.kind)] + "\n";
+  return text + "$ " + command_text(a, w.specimen) + "\n$ " + command_text(b, w.specimen) + "\n";
+}
+
+/// What was tried, and the witnesses in the order of the search.
+struct Found {
+  recipes::WitnessSearch search;
+  std::vector<recipes::Witness> witnesses;
+};
+
+Found search_once(const Side& a, const Side& b, const recipes::WitnessOptions& options) {
+  Found found{recipes::find_witness(a.recipe, b.recipe, options), {}};
+  if (found.search.witness) found.witnesses.push_back(*found.search.witness);
+  return found;
+}
+
+Found search_every_kind(const Side& a, const Side& b, recipes::WitnessOptions options) {
+  Found found;
+  for (std::size_t kind = 0; kind < recipes::kWitnessKinds.size(); ++kind) {
+    options.only = static_cast<recipes::WitnessKind>(kind);
+    const Found one = search_once(a, b, options);
+    found.search.tried[kind] = one.search.tried[kind];
+    found.witnesses.insert(found.witnesses.end(), one.witnesses.begin(), one.witnesses.end());
+  }
+  return found;
+}
+
+Json to_json(const Found& found, const Side& a, const Side& b) {
+  Json json = {{"a", a.recipe.name}, {"b", b.recipe.name}, {"found", !found.witnesses.empty()}, {"complete", false}};
+  for (std::size_t i = 0; i < found.search.tried.size(); ++i) json["tried"][recipes::kWitnessKinds[i]] = found.search.tried[i];
+  if (found.witnesses.empty()) return json;
+  json.update(witness_json(found.witnesses[0], a, b));
+  for (std::size_t i = 1; i < found.witnesses.size(); ++i) json["more"].push_back(witness_json(found.witnesses[i], a, b));
+  return json;
+}
+
+std::string to_text(const Found& found, const Side& a, const Side& b) {
+  std::string text = "A  " + a.recipe.name + "\nB  " + b.recipe.name + "\n";
+  if (found.witnesses.empty()) return text + "none found  " + tried_text(found.search) + "\n";
+  for (const recipes::Witness& witness : found.witnesses) text += witness_text(witness, a, b) + (found.witnesses.size() > 1 ? "\n" : "");
   if (!a.recipe.exact_steps() || !b.recipe.exact_steps()) {
     text += "note  a step with several admissible results takes part; the correctly rounded one was taken\n";
   }
-  return text + "$ " + command_text(a, w.specimen) + "\n$ " + command_text(b, w.specimen) + "\n";
+  return text + "search  " + tried_text(found.search) + "\n";
 }
 
 }  // namespace
@@ -151,13 +185,12 @@ int diff_recipes(const DiffOptions& options, const Globals& globals) {
   const Side a = parse_side(options.a), b = parse_side(options.b);
   recipes::WitnessOptions search;
   if (options.most != 0) search.most = options.most;
-  else if (options.search == "all") search.most *= 10;
   if (options.search == "random") search.simple = search.thresholds = search.documented = false;
-  const recipes::WitnessSearch result = recipes::find_witness(a.recipe, b.recipe, search);
+  const Found found = options.search == "all" ? search_every_kind(a, b, search) : search_once(a, b, search);
   Output output;
-  output.text() += globals.json ? to_json(result, a, b).dump() + "\n" : to_text(result, a, b);
+  output.text() += globals.json ? to_json(found, a, b).dump() + "\n" : to_text(found, a, b);
   output.flush();
-  return result.witness ? kMismatch : kIncomplete;
+  return found.witnesses.empty() ? kIncomplete : kMismatch;
 }
 
 }  // namespace halfulp::tool

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
+#include "explain.hpp"
 #include "files.hpp"
 #include "halfulp/explain/render.hpp"
 #include "halfulp/explain/value.hpp"
@@ -28,7 +29,8 @@ constexpr char kExamples[] =
     "Examples:\n"
     "  halfulp explain value --to e4m3 0.01\n"
     "  halfulp explain value --to e4m3 --scale 15/56 -45 --color always\n"
-    "  halfulp explain value --from f32 --to e5m2 --overflow overflow 0x476fffff --json";
+    "  halfulp explain value --from f32 --to e5m2 --overflow overflow 0x476fffff --json\n"
+    "  halfulp explain block --recipe nvfp4/torchao 6 0.4 -0.02";
 
 oracle::Exact read_exact(const std::string& text) {
   std::string why;
@@ -148,7 +150,7 @@ int run_explain_value(const ExplainOptions& options, const Globals& globals) {
 }  // namespace
 
 void add_explain(CLI::App& app, const Globals& globals, Runner& runner) {
-  CLI::App* explain = app.add_subcommand("explain", "Explain a value: its code, its neighbours, the rule that decided");
+  CLI::App* explain = app.add_subcommand("explain", "Explain a value (its code, its neighbours, the rule that decided) or a block of a recipe");
   explain->require_subcommand(1);
   CLI::App* command = explain->add_subcommand("value", "One value cast to a format");
   const auto options = std::make_shared<ExplainOptions>();
@@ -160,6 +162,7 @@ void add_explain(CLI::App& app, const Globals& globals, Runner& runner) {
   add_policy_options(*command, options->request);
   add_values(*command, options->inputs, "VALUE", "Codes (0x…, with --from) or literals");
   command->footer(kExamples);
+  add_explain_block(*explain, globals, runner);
   explain->footer(kExamples);
   command->callback([options, &globals, &runner] { runner = [options, &globals] { return run_explain_value(*options, globals); }; });
 }

@@ -99,6 +99,14 @@ class Run {
     set(high, poisoned ? oracle::nan_value(false) : e.high);
   }
 
+  /// Shows a step that has just run.
+  void show(const Step& step, std::int64_t block, const StepObserver& observer) const {
+    if (!observer) return;
+    StepTrace trace{&step, block, {}, registers_[static_cast<std::size_t>(step.result)]};
+    for (const int reg : step.operands) trace.operands.push_back(registers_[static_cast<std::size_t>(reg)]);
+    observer(trace);
+  }
+
   /// Replaces the tensor's elements by what the recipe's transform makes of them.
   void transform(const Blocks& blocks, std::vector<Value>& all) {
     std::vector<std::uint64_t> codes;
@@ -167,6 +175,10 @@ class Run {
 }  // namespace
 
 Quantized quantize_exact(const QuantRecipe& recipe, const TensorView& tensor, const Inputs& inputs) {
+  return observe_exact(recipe, tensor, inputs, {});
+}
+
+Quantized observe_exact(const QuantRecipe& recipe, const TensorView& tensor, const Inputs& inputs, const StepObserver& observer) {
   Quantized out;
   out.blocks = blocks_of(recipe, tensor.rows, tensor.columns);
   check_inputs(recipe, out.blocks, inputs);
@@ -188,6 +200,7 @@ Quantized quantize_exact(const QuantRecipe& recipe, const TensorView& tensor, co
   for (const Step& step : recipe.steps) {
     if (step.scope != Scope::tensor) continue;
     run.run(step, 0, codes);
+    run.show(step, -1, observer);
     if (step.result != recipe.tensor_scale.reg) continue;
     const FormatSpec& stored = recipe.tensor_scale.format;
     out.tensor_scale = scale ? oracle::nearest(value_of_double(*scale), stored, recipe.tensor_scale.policy).code : codes[0];
@@ -211,6 +224,7 @@ Quantized quantize_exact(const QuantRecipe& recipe, const TensorView& tensor, co
     for (const Step& step : recipe.steps) {
       if (step.scope == Scope::tensor) continue;
       run.run(step, values.size(), codes);
+      run.show(step, i, observer);
       if (step.result == recipe.scale.reg) out.scales.push_back(codes[0]);
       if (step.result == recipe.zero.reg) out.zeros.push_back(codes[0]);
       if (step.result != recipe.code.reg) continue;

@@ -35,7 +35,8 @@ code e4m3:positive clamp(x * r, 448)
 value v * S
 fact multiplies by the rounded reciprocal of the scale
 fact zero row: scale 0x1.24924ap-18, codes 0
-fact NaN element: as fp8_per_token/vllm_cuda; a framework whose amax and clamp keep NaN gives scale NaN and 0x7F for the row
+fact NaN element: left out of the amax, code 0x7E, as fp8_per_token/vllm_cuda
+fact the producer's array framework keeps NaN in amax and clamp instead: scale NaN and 0x7F for the whole row; not reproduced here
 fact one byte per element; scales linear, one per row
 )", "source"},
 {"fp8_per_tensor/vllm", R"(

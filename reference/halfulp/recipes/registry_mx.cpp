@@ -50,12 +50,47 @@ constexpr std::string_view kRceil =
     "scale e8m0:toward_positive,zero=min a * $RCP\n"
     "code $CAST x * (1 / S)\n";
 
+// torchao as PyTorch runs it without compilation. Factor of an element: 1 / S, but for bytes 0, 254 and 255.
+constexpr std::string_view kTorchaoFloor =
+    "amax propagate\n"
+    "e = if_finite(a, pow2_floor(a), if_nan(a, a, 0x1p+128))   @f64\n"
+    "scale e8m0:overflow,zero=min e * $2EMAX   @f64\n"
+    "code $CAST clamp_nan(x / if_nan(S, inf, max(S, 0x1p-126)), $MAX)\n";
+constexpr std::string_view kTorchaoEven =
+    "amax propagate\n"
+    "p = pow2_floor(a)\n"
+    "e = if_finite(a, if_less(a, p * $TOP, p, p * 2), if_nan(a, a, 0x1p+128))   @f64\n"
+    "scale e8m0:overflow,zero=min e * $2EMAX   @f64\n"
+    "code $CAST clamp_nan(x / if_nan(S, inf, max(S, 0x1p-126)), $MAX)\n";
+constexpr std::string_view kTorchaoCeil =
+    "amax propagate\n"
+    "e = if_finite(a, pow2_ceil(a), if_nan(a, a, 0x1p+128))   @f64\n"
+    "scale e8m0:overflow,zero=min e * $2EMAX   @f64\n"
+    "code $CAST clamp_nan(x / if_nan(S, inf, max(S, 0x1p-126)), $MAX)\n";
+constexpr std::string_view kTorchaoRceil =
+    "amax propagate\n"
+    "d = a / $MAX\n"
+    "l = max(min(ceil(log2(d)), 127), -127)\n"
+    "scale e8m0:zero=min if_finite(d, exp2(l), if_nan(d, d, 0x1p+127))\n"
+    "code $CAST clamp_nan(x * if_less(S, 0x1p-126, 1, 1 / S), $MAX)\n";
+
 constexpr std::string_view kBlockNan =
     "fact NaN or Inf in a block: scale 0xFF, and the codes mean nothing (the standard leaves it open)\n"
     "fact zero block: scale 0x00, codes 0 with the signs of the zeros\n";
 constexpr std::string_view kSatfinite =
     "fact NaN is left out of amax; Inf gives scale 0xFE; element casts saturate, a NaN gives NaN or, "
     "without one, the largest number\n"
+    "fact zero block: scale 0x00, codes 0 with the signs of the zeros\n";
+constexpr std::string_view kTorchaoFacts =
+    "fact NaN in a block: scale 0xFF, finite elements become 0; Inf counts as exponent 128: byte 255 - emax\n"
+    "fact byte 0: the factor is that of 2^-126, while a value is made with 2^-127\n"
+    "fact a NaN element is NaN, or without one the largest number here: the producer's bits for it mean nothing\n"
+    "fact zero block: scale 0x00, codes 0 with the signs of the zeros\n";
+constexpr std::string_view kTorchaoRceilFacts =
+    "fact the power of two is found by a float logarithm: just above a power of two it can be that power\n"
+    "fact compiled for hardware that rounds up to E8M0 the producer goes by the bits instead, as rceil\n"
+    "fact NaN in a block: scale 0xFF, every element NaN, or without one the largest number here; Inf: scale 0xFE\n"
+    "fact byte 0: factor 1 in place of 2^127; byte 254: factor 2^-127\n"
     "fact zero block: scale 0x00, codes 0 with the signs of the zeros\n";
 constexpr std::string_view kTwoCopies =
     "fact the row copy (1x32) and the column copy (32x1) are each made from the original; the column copy "
@@ -71,6 +106,10 @@ constexpr auto kRules = std::to_array<Rule>({
     {"even", "source", kEven, kBlockNan},
     {"ceil", "source", kCeil, kBlockNan},
     {"rceil", "source", kRceil, kSatfinite},
+    {"ocp_floor_torchao", "source, run", kTorchaoFloor, kTorchaoFacts},
+    {"even_torchao", "source, run", kTorchaoEven, kTorchaoFacts},
+    {"ceil_torchao", "source, run", kTorchaoCeil, kTorchaoFacts},
+    {"rceil_torchao_eager", "source, run", kTorchaoRceil, kTorchaoRceilFacts},
 });
 struct Family {
   std::string_view name, elements;
@@ -92,7 +131,10 @@ constexpr auto kProducers = std::to_array<Producer>({
     {"mxfp8/rceil_torchao", "e4m3 e5m2", "source",
      "amax propagate\n"
      "scale e8m0:toward_positive,overflow,zero=min a * $RCP   # Inf and NaN give 0xFF\n"
-     "code $CAST x * (1 / S)\n", kBlockNan},
+     "code $CAST x * (1 / S)\n",
+     "fact NaN or Inf in a block: scale 0xFF, and the codes mean nothing; the package itself gives 0xFE for Inf: "
+     "mxfp8/rceil_torchao_eager\n"
+     "fact zero block: scale 0x00, codes 0 with the signs of the zeros\n"},
     {"mxfp8/cudnn", "e4m3 e5m2", "source: its documentation",
      "amax drop\n"
      "scale e8m0:toward_positive,zero=min a / $MAX\n"
@@ -125,6 +167,17 @@ constexpr auto kProducers = std::to_array<Producer>({
      "scale e8m0:overflow,zero=min e * 0.25\n"
      "code $CAST x / if_nan(S, inf, S)\n",
      "fact byte = clamp(floor(log2(e)) - 2 + 127, 0, 255): -Inf of a zero block gives 0, Inf and NaN give 255, which counts as 2^128\n",
+     "v * if_nan(S, inf, S)"},
+    {"mxfp4/compressed_tensors_torch", "e2m1", "source, run",
+     "amax propagate\n"
+     "p = pow2_floor(a)\n"
+     "e = if_less(a, p * 1.75, p, p * 2)\n"
+     "scale e8m0:overflow,zero=min e * 0.25\n"
+     "y = x / if_nan(S, inf, S)\n"
+     "code $CAST if_zero(y, 0, y)\n",
+     "fact the package's later versions: the amax keeps the type of the tensor, a zero loses its sign (x * sign(x))\n"
+     "fact byte = clamp(floor(log2(e)) - 2 + 127, 0, 255): -Inf of a zero block gives 0, Inf and NaN give 255, which counts as 2^128\n"
+     "fact a NaN has no E2M1 code: the package casts it to an integer; here the largest number\n",
      "v * if_nan(S, inf, S)"},
     {"mxfp4/deepgemm", "e2m1", "source",
      "amax propagate\n"

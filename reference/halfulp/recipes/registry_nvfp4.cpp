@@ -115,6 +115,21 @@ const std::string kCompressedTensors = kGroup +
     "value v * (S / T)\n" + kLayout + kE2m1 +
     "fact zero block of a tensor that is not zero, and a scale that underflows to 0: scale 0x20 (0.125)\n"
     "fact a zero tensor: T is Inf and every scale 0x7F\n";
+const std::string kCompressedTensorsTorch = kGroup +
+    "amax propagate\n"
+    "m = if_nan(A, A, max(A, 0x1p-126))\n"
+    "g = (1 / m) * 2688   # PyTorch divides a number by a tensor as the reciprocal times the number\n"
+    "tensor_scale f32 if_finite(g, g, 1)\n"
+    "b = to(ue4m3:positive clamp_nan(T * (a / 6), 448))\n"
+    "scale ue4m3:positive if_zero(b, 0.125, b)\n"
+    "y = clamp_nan(x / (S / T), 6)\n"
+    "code e2m1:nan_to_max if_zero(y, 0, y)\n"
+    "value v * (S / T)\n" + kLayout +
+    "fact what the package computes when PyTorch runs it; nvfp4/compressed_tensors is the formula as it is written\n"
+    "fact zero block, and a scale that underflows to 0: scale 0x20 (0.125)\n"
+    "fact a tensor of zeros or with amax below 2^-116: T overflows and becomes 1; a NaN in the tensor: T is 1; Inf: T is 0\n"
+    "fact a zero loses its sign (x * sign(x)); a number that rounds to 0 keeps it\n"
+    "fact a NaN has no E2M1 code: the package casts it to an integer; here +6 (code 7)\n";
 const std::string kModelopt = kGroup +
     "tensor_scale f32 A / 2688\n"
     "scale ue4m3:overflow,positive if_zero(a, 1, a / (6 * T))\n"
@@ -162,6 +177,7 @@ std::span<const NamedRecipe> nvfp4_recipes() {
       {"nvfp4/vllm", kVllm, "source"},
       {"nvfp4/torchao", kTorchao, "source"},
       {"nvfp4/compressed_tensors", kCompressedTensors, "source"},
+      {"nvfp4/compressed_tensors_torch", kCompressedTensorsTorch, "source, run", "as PyTorch runs it"},
       {"nvfp4/modelopt", kModelopt, "source, derived"},
       {"nvfp4/sage3", kSage3, "source"},
       {"nvfp4/cudnn", kCudnn, "source: its documentation"},

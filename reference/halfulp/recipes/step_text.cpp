@@ -116,7 +116,7 @@ StepText step_text(const QuantRecipe& recipe, const Step& step) {
 }
 
 std::string name_of(PerInput per) {
-  constexpr std::string_view names[] = {"tensor", "block", "column", "element"};
+  constexpr std::string_view names[] = {"tensor", "block", "column", "element", "table"};
   return std::string(names[static_cast<std::size_t>(per)]);
 }
 

@@ -1,7 +1,7 @@
 // The search for witnesses; see witness.hpp.
 #include "halfulp/recipes/witness.hpp"
 
-#include <bit>
+#include <algorithm>
 #include <cmath>
 
 #include "halfulp/error.hpp"
@@ -56,6 +56,12 @@ bool answers_differ(const QuantRecipe& a, const RecipeAnswer& to_a, const QuantR
          parts(a.code, to_a.quantized.codes, b.code, to_b.quantized.codes) || !same_values(to_a.values, to_b.values);
 }
 
+int triviality(const Specimen& specimen) {
+  const auto& x = specimen.values;
+  if (!std::all_of(x.begin(), x.end(), [](double v) { return std::isfinite(v); })) return 1;
+  return std::all_of(x.begin(), x.end(), [](double v) { return v == 0; }) ? 2 : 0;
+}
+
 WitnessSearch find_witness(const QuantRecipe& a, const QuantRecipe& b, const WitnessOptions& options) {
   WitnessSearch search;
   WitnessBlocks blocks(a, b);
@@ -77,17 +83,20 @@ WitnessSearch find_witness(const QuantRecipe& a, const QuantRecipe& b, const Wit
     }
     return false;
   };
-  if (options.simple && finds_any(WitnessKind::simple, blocks.simple())) return search;
-  for (std::uint64_t i = 0; options.thresholds && i < options.most; ++i) {
-    if (finds(WitnessKind::threshold, blocks.threshold())) return search;
-    if (i % 4 == 3 && finds(WitnessKind::power, blocks.power())) return search;
-    if (i % 4 == 3 && finds(WitnessKind::random, blocks.random())) return search;
+  const auto wanted = [&](WitnessKind kind, bool option) { return options.only ? *options.only == kind : option; };
+  if (wanted(WitnessKind::simple, options.simple) && finds_any(WitnessKind::simple, blocks.simple())) return search;
+  const bool thresholds = wanted(WitnessKind::threshold, options.thresholds), powers = wanted(WitnessKind::power, options.thresholds),
+             random = wanted(WitnessKind::random, true);
+  for (std::uint64_t i = 0; (thresholds || powers || random) && i < options.most; ++i) {
+    if (thresholds && finds(WitnessKind::threshold, blocks.threshold())) return search;
+    const bool now = i % 4 == 3 || !thresholds;
+    if (powers && now && finds(WitnessKind::power, blocks.power())) return search;
+    if (random && now && finds(WitnessKind::random, blocks.random())) return search;
   }
-  for (std::uint64_t i = 0; !options.thresholds && i < options.most; ++i) {
-    if (finds(WitnessKind::random, blocks.random())) return search;
-  }
-  if (options.simple && finds_any(WitnessKind::non_finite, blocks.non_finite())) return search;
-  if (options.documented) finds_any(WitnessKind::documented, blocks.documented());
+  if (wanted(WitnessKind::documented, options.documented) && finds_any(WitnessKind::documented, blocks.documented())) return search;
+  if (wanted(WitnessKind::extreme, options.simple) && finds_any(WitnessKind::extreme, blocks.extreme())) return search;
+  if (wanted(WitnessKind::non_finite, options.simple) && finds_any(WitnessKind::non_finite, blocks.non_finite())) return search;
+  if (wanted(WitnessKind::zeros, options.simple)) finds_any(WitnessKind::zeros, blocks.zeros());
   return search;
 }
 

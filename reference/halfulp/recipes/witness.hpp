@@ -1,8 +1,9 @@
 // Witnesses: the smallest tensor found on which two recipes part, both answers, and the step at which they part.
 //
-// What is searched, in this order: simple finite blocks; blocks with the largest magnitude at thresholds of a scale and
-// elements at ties of the element format; powers of two; random blocks; Inf and NaN; documented blocks. What is found is
-// made smaller: elements to 0, shorter significands, exponents near 0.
+// What is searched, the most telling first: simple blocks of ordinary numbers; blocks with the largest magnitude at
+// thresholds of a scale and elements at ties of the element format; powers of two; random blocks; documented blocks; tiny
+// and huge numbers; Inf and NaN; blocks of zeros. What is found is made smaller - elements to 0, shorter significands,
+// exponents near 0 - but not less telling: a block of numbers does not become one of zeros.
 #pragma once
 
 #include <array>
@@ -41,9 +42,11 @@ RecipeAnswer answer_of(const QuantRecipe& recipe, const Specimen& specimen);
 /// a NaN. Tensor scales count through the values that are made with them.
 bool answers_differ(const QuantRecipe& a, const RecipeAnswer& to_a, const QuantRecipe& b, const RecipeAnswer& to_b);
 
-enum class WitnessKind : std::uint8_t { simple, threshold, power, random, non_finite, documented };
-inline constexpr std::array<const char*, 6> kWitnessKinds = {"simple blocks", "scale thresholds and ties", "powers of two",
-                                                             "random blocks", "Inf and NaN",               "documented blocks"};
+/// In the order of the search.
+enum class WitnessKind : std::uint8_t { simple, threshold, power, random, documented, extreme, non_finite, zeros };
+inline constexpr std::array<const char*, 8> kWitnessKinds = {
+    "simple blocks", "scale thresholds and ties", "powers of two", "random blocks", "documented blocks", "tiny and huge numbers",
+    "Inf and NaN", "zeros"};
 
 /// The first result, in the order of the steps, that is not the same on both sides.
 struct Parting {
@@ -61,7 +64,9 @@ struct Witness {
 
 struct WitnessOptions {
   std::uint64_t most = 40000;  ///< blocks with thresholds; a quarter as many of powers and random ones
-  bool simple = true, thresholds = true, documented = true;
+  bool simple = true;          ///< the fixed blocks, but for documented ones
+  bool thresholds = true, documented = true;
+  std::optional<WitnessKind> only;  ///< nothing else
 };
 
 struct WitnessSearch {
@@ -72,7 +77,10 @@ struct WitnessSearch {
 /// Searches; the same result everywhere.
 WitnessSearch find_witness(const QuantRecipe& a, const QuantRecipe& b, const WitnessOptions& options = {});
 
-/// A smaller specimen on which the recipes still part.
+/// How little a specimen says: 0 numbers, 1 with Inf or NaN, 2 nothing but zeros.
+int triviality(const Specimen& specimen);
+
+/// A smaller specimen, no more trivial, on which the recipes still part.
 Specimen shrunk(const QuantRecipe& a, const QuantRecipe& b, Specimen specimen);
 
 /// Where they part on a specimen.

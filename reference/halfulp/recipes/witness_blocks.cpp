@@ -107,11 +107,14 @@ std::vector<Specimen> WitnessBlocks::with_tensor_amax(const std::vector<std::vec
 }
 
 std::vector<Specimen> WitnessBlocks::simple() const {
-  return with_tensor_amax({{1}, {-1}, {0}, {-0.0}, {1, -0.0}, {2}, {448}, {-127}, {6}, {0.5, 0.75}, {1, 2, 3}, {3, 4}, {6, 2.5, 0.75, -0.25},
-                           {465}, {480}, {0x1p-9}, {0x1p-10}, {0x1p-20}, {1e-6}, {0x1p-40}, {0x1p-100}, {0x1p-126}, {0x1p-127},
-                           {0x1p-140}, {0x1p-149}, {1, 0x1p-149}, {7.9, -1}, {0x1p+20, 1}, {65504}, {65536}, {0x1p+100}, {0x1p+127}, {kLargest},
-                           {kLargest, 1}, {-kLargest, kLargest}, {9, 10, 11, 12}});
+  return with_tensor_amax({{1}, {-1}, {2}, {448}, {-127}, {6}, {0.5, 0.75}, {1, 2, 3}, {3, 4}, {6, 2.5, 0.75, -0.25}, {465}, {480},
+                           {0x1p-9}, {0x1p-10}, {0x1p-20}, {1e-6}, {7.9, -1}, {0x1p+20, 1}, {65504}, {65536}, {9, 10, 11, 12}});
 }
+std::vector<Specimen> WitnessBlocks::extreme() const {
+  return with_tensor_amax({{0x1p-40}, {0x1p-100}, {0x1p-126}, {0x1p-127}, {0x1p-140}, {0x1p-149}, {1, 0x1p-149}, {0x1p+100}, {0x1p+127},
+                           {kLargest}, {kLargest, 1}, {-kLargest, kLargest}});
+}
+std::vector<Specimen> WitnessBlocks::zeros() const { return with_tensor_amax({{1, -0.0}, {0}, {-0.0}}); }
 std::vector<Specimen> WitnessBlocks::non_finite() const {
   return with_tensor_amax({{kInf}, {-kInf}, {kInf, 1}, {kNan}, {-kNan}, {kNan, 1}, {1, kNan}, {kNan, kInf}});
 }

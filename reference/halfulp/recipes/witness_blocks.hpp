@@ -16,8 +16,10 @@ double with_bits(double value, int bits);
 class WitnessBlocks {
  public:
   WitnessBlocks(const QuantRecipe& a, const QuantRecipe& b);
-  std::vector<Specimen> simple() const;      ///< finite
+  std::vector<Specimen> simple() const;   ///< ordinary numbers
+  std::vector<Specimen> extreme() const;  ///< tiny and huge ones
   std::vector<Specimen> non_finite() const;
+  std::vector<Specimen> zeros() const;  ///< a zero of either sign, alone or beside a number
   std::vector<Specimen> documented() const;
   Specimen threshold();
   Specimen power();

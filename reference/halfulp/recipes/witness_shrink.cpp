@@ -9,7 +9,8 @@ namespace {
 
 class Shrinker {
  public:
-  Shrinker(const QuantRecipe& a, const QuantRecipe& b, Specimen specimen) : a_(a), b_(b), best_(std::move(specimen)) {}
+  Shrinker(const QuantRecipe& a, const QuantRecipe& b, Specimen specimen)
+      : a_(a), b_(b), triviality_(triviality(specimen)), best_(std::move(specimen)) {}
 
   Specimen run() {
     for (bool smaller = true; smaller;) {
@@ -25,7 +26,7 @@ class Shrinker {
 
  private:
   bool still(const Specimen& specimen) const {
-    return answers_differ(a_, answer_of(a_, specimen), b_, answer_of(b_, specimen));
+    return triviality(specimen) <= triviality_ && answers_differ(a_, answer_of(a_, specimen), b_, answer_of(b_, specimen));
   }
   bool take(Specimen specimen) {
     if (!still(specimen)) return false;
@@ -127,6 +128,7 @@ class Shrinker {
   }
 
   const QuantRecipe &a_, &b_;
+  int triviality_;
   Specimen best_;
 };
 

@@ -1,0 +1,11 @@
+// The subcommands of `halfulp explain`.
+#pragma once
+
+#include "commands.hpp"
+
+namespace halfulp::tool {
+
+/// `halfulp explain block`: a recipe on a small tensor, step by step.
+void add_explain_block(CLI::App& explain, const Globals& globals, Runner& runner);
+
+}  // namespace halfulp::tool
