@@ -4,9 +4,9 @@ Needs the packages compressed-tensors, torch and numpy (PyPI); no part of the de
 usage: compressed_tensors_recipes.py [HALFULP]
 
 The recipes follow 0.11 (floor of the scale by clamp(min=eps); zero point after that floor; tensor scale Inf of a zero
-tensor); MXFP4, which came later, follows a version that took the amax through
-bf16. What later versions changed, and where the recipe is not the package's order, is recognized by its input
-and counted as explained.
+tensor); MXFP4, which came later, follows a version that took the amax through bf16. What later versions changed, and
+where the recipe is not the package's order, is recognized by its input and counted as explained. The recipes
+SCHEME/compressed_tensors_torch follow the later versions and PyTorch's arithmetic: only NaN elements are explained there.
 """
 
 import importlib.metadata
@@ -145,6 +145,17 @@ def nvfp4_reason(x, place, whole):
     return e2m1_reason(x, place)
 
 
+def as_run_reason(x, place, whole=None):
+    """Against the recipes that follow PyTorch's own arithmetic: what remains are NaNs."""
+    if place is None:
+        return None
+    if np.isnan(x[place]):
+        return "a NaN has no E2M1 code: the package's packing casts it to an integer"
+    if not finite(x if whole is None else whole):
+        return "NaN or Inf in the tensor: elements are NaN, which packing casts to an integer"
+    return None
+
+
 def mxfp4_reason(dtype):
     def why(x, place):
         if not finite(x):
@@ -170,6 +181,11 @@ def main():
             asymmetric_reason, "int8", 128, integers=True)
     compare(tally, "nvfp4/compressed_tensors", nvfp4, nvfp4_reason, "e2m1", 16, count=400, whole=True)
     if NEW:
+        compare(tally, "nvfp4/compressed_tensors_torch", nvfp4, as_run_reason, "e2m1", 16, count=400, whole=True)
+        compare(tally, "mxfp4/compressed_tensors_torch", mxfp4(torch.bfloat16), as_run_reason, "e2m1", 32,
+                prepare=block_data.to_bf16, label=" (bf16 tensors)")
+        compare(tally, "mxfp4/compressed_tensors_torch", mxfp4(torch.float32), as_run_reason, "e2m1", 32,
+                label=" (float32 tensors)")
         compare(tally, "mxfp4/compressed_tensors", mxfp4(torch.bfloat16), mxfp4_reason(torch.bfloat16), "e2m1", 32,
                 prepare=block_data.to_bf16, label=" (bf16 tensors)")
         compare(tally, "mxfp4/compressed_tensors", mxfp4(torch.float32), mxfp4_reason(torch.float32), "e2m1", 32,

@@ -1,12 +1,15 @@
-// `halfulp diff` of two result files: first differing index and count.
+// `halfulp diff` of two result files: first differing index and count. Words are compared: NaNs of other bits differ, and
+// so do zeros of other signs.
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <optional>
 
 #include "diff.hpp"
 #include "halfulp/error.hpp"
+#include "halfulp/recipes/operations.hpp"
 #include "halfulp/tensors/source.hpp"
 #include "streams.hpp"
 #include "values.hpp"
@@ -27,9 +30,13 @@ tensors::TensorSource open(const std::string& text, const DiffOptions& options) 
   return tensors::open_tensor(text, open);
 }
 
+/// The word, and what it stands for where the type has a format of numbers.
 std::string word_text(const tensors::ElementType& type, std::uint64_t word) {
-  if (type.spec) return code_text(*type.spec, word);
-  return std::to_string(word);
+  if (!type.spec) return std::to_string(word);
+  const double value = recipes::decode(*type.spec, word);
+  char text[40];
+  std::snprintf(text, sizeof text, "%a", value);
+  return code_text(*type.spec, word) + " " + (value != value ? "nan" : text);
 }
 
 }  // namespace

@@ -4,13 +4,16 @@
 
 #include <cmath>
 #include <cstdio>
+#include <sstream>
 
 #include "diff.hpp"
 #include "halfulp/error.hpp"
+#include "halfulp/recipes/admissible.hpp"
 #include "halfulp/recipes/elements.hpp"
 #include "halfulp/recipes/granularity.hpp"
 #include "halfulp/recipes/registry.hpp"
 #include "halfulp/recipes/witness.hpp"
+#include "quantize_text.hpp"
 #include "streams.hpp"
 #include "values.hpp"
 
@@ -55,42 +58,27 @@ std::string joined(const std::vector<double>& values) {
   return text;
 }
 
-/// An integer in decimal, any other code in hex.
-std::string stored_text(const recipes::Stored& stored, std::uint64_t word) {
-  if (stored.format.encoding != Encoding::twos_complement || stored.format_name == "mxint8") return code_text(stored.format, word);
-  const int unused = 64 - stored.format.width;
-  const auto top = static_cast<std::int64_t>(word << unused);
-  return stored.format.is_signed ? std::to_string(top >> unused) : std::to_string(word);
-}
-
-/// Lines as `halfulp quantize --values` prints them.
-std::vector<std::string> answer_lines(const QuantRecipe& recipe, const recipes::RecipeAnswer& answer) {
+/// As `halfulp quantize --values` prints it, each block's values on its line.
+std::vector<std::string> answer_lines(const QuantRecipe& recipe, const recipes::Specimen& specimen, const recipes::RecipeAnswer& answer) {
   if (!answer.refused.empty()) return {"refused: " + answer.refused};
+  const BlockText form(recipe);
+  std::string text;
+  form.append_head(text, answer.quantized);
+  const std::vector<bool> marked = recipes::lines_that_could_differ(recipe, specimen.view(), recipes::inputs_of(recipe, specimen));
+  form.append_blocks(text, answer.quantized, marked, answer.values);
   std::vector<std::string> lines;
-  const recipes::Quantized& q = answer.quantized;
-  if (q.tensor_scale) lines.push_back("# tensor-scale " + code_text(recipe.tensor_scale.format, *q.tensor_scale));
-  for (std::int64_t block = 0; block < q.blocks.count(); ++block) {
-    const auto i = static_cast<std::size_t>(block);
-    std::string line = i < q.scales.size() ? code_text(recipe.scale.format, q.scales[i]) : "-";
-    if (i < q.zeros.size()) line += ":" + stored_text(recipe.zero, q.zeros[i]);
-    std::string values = " =";
-    const auto range = q.blocks[block];
-    for (std::int64_t r = range.row; r < range.row + range.rows; ++r) {
-      for (std::int64_t c = range.column; c < range.column + range.columns; ++c) {
-        const auto at = static_cast<std::size_t>(r * q.blocks.columns + c);
-        line += " " + stored_text(recipe.code, q.codes[at]);
-        values += " " + hex(answer.values[at]);
-      }
-    }
-    lines.push_back(line + values);
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with("= ") && !lines.empty()) lines.back() += " " + line;
+    else lines.push_back(line);
   }
   return lines;
 }
 
 std::string command_text(const Side& side, const recipes::Specimen& specimen) {
-  std::string text = "printf '";
-  for (std::size_t i = 0; i < specimen.values.size(); ++i) text += (i == 0 ? "" : specimen.column ? "\\n" : " ") + hex(specimen.values[i]);
-  text += "\\n' | halfulp quantize --recipe " + side.name + " --input - --output - --values";
+  const std::string row = joined(specimen.values);  // the format first: a value may begin with a minus
+  std::string text = "printf '%s\\n' " + (specimen.column ? row : "'" + row + "'");
+  text += " | halfulp quantize --recipe " + side.name + " --input - --output - --values";
   if (!side.to.empty()) text += " --to " + side.to;
   if (!side.block.empty()) text += " --block " + side.block;
   for (const auto& [name, values] : recipes::inputs_of(side.recipe, specimen)) {
@@ -118,8 +106,8 @@ Json witness_json(const recipes::Witness& w, const Side& a, const Side& b) {
   if (w.specimen.tensor_amax) json["tensor_amax"] = hex(*w.specimen.tensor_amax);
   json["step"] = {{"role", w.parting.role}, {"a", w.parting.step_a}, {"b", w.parting.step_b},
                   {"result_a", hex(w.parting.result_a)}, {"result_b", hex(w.parting.result_b)}};
-  json["answer_a"] = answer_lines(a.recipe, w.a);
-  json["answer_b"] = answer_lines(b.recipe, w.b);
+  json["answer_a"] = answer_lines(a.recipe, w.specimen, w.a);
+  json["answer_b"] = answer_lines(b.recipe, w.specimen, w.b);
   json["command_a"] = command_text(a, w.specimen);
   json["command_b"] = command_text(b, w.specimen);
   return json;
@@ -129,8 +117,8 @@ std::string witness_text(const recipes::Witness& w, const Side& a, const Side& b
   std::string text = std::string("input  ") + (w.specimen.column ? "one column: " : "one row: ") + joined(w.specimen.values) + "\n";
   if (w.specimen.tensor_amax) text += "tensor amax  " + hex(*w.specimen.tensor_amax) + "\n";
   for (const auto& [name, values] : w.specimen.inputs) text += name + "  " + joined(values) + "\n";
-  for (const std::string& line : answer_lines(a.recipe, w.a)) text += "A  " + line + "\n";
-  for (const std::string& line : answer_lines(b.recipe, w.b)) text += "B  " + line + "\n";
+  for (const std::string& line : answer_lines(a.recipe, w.specimen, w.a)) text += "A  " + line + "\n";
+  for (const std::string& line : answer_lines(b.recipe, w.specimen, w.b)) text += "B  " + line + "\n";
   text += "part at  " + w.parting.role + ": " + hex(w.parting.result_a) + " and " + hex(w.parting.result_b) + "\n";
   text += "  A  " + w.parting.step_a + "\n  B  " + w.parting.step_b + "\n";
   text += std::string("found among  ") + recipes::kWitnessKinds[static_cast<std::size_t>(w.kind)] + "\n";

@@ -50,10 +50,16 @@ double with_bits(double value, int bits) {
   return in_f32(std::ldexp(std::nearbyint(std::ldexp(value, shift)), -shift));
 }
 
-WitnessBlocks::WitnessBlocks(const QuantRecipe& a, const QuantRecipe& b) : a_(a), b_(b), tensor_amax_(a.A >= 0 && b.A >= 0) {
+bool along_a_column(const QuantRecipe& recipe) {
+  return recipe.granularity == Granularity::column || (recipe.granularity == Granularity::tile && recipe.columns == 1);
+}
+
+WitnessBlocks::WitnessBlocks(const QuantRecipe& a, const QuantRecipe& b)
+    : a_(a), b_(b), tensor_amax_(a.A >= 0 && b.A >= 0), column_(along_a_column(a) || along_a_column(b)) {
   if (has_butterflies(a) || has_butterflies(b)) length_ = 16;
-  if (a.columns > 0 && b.columns > 0 && a.columns != b.columns) {
-    length_ = static_cast<std::size_t>(std::min(std::max(a.columns, b.columns), std::min(a.columns, b.columns) + 4));
+  const int block_a = column_ ? a.rows : a.columns, block_b = column_ ? b.rows : b.columns;
+  if (block_a > 0 && block_b > 0 && block_a != block_b) {
+    length_ = static_cast<std::size_t>(std::min(std::max(block_a, block_b), std::min(block_a, block_b) + 4));
   }
 }
 
@@ -82,7 +88,7 @@ void WitnessBlocks::fill_inputs(Specimen& specimen, bool plain) {
 
 Specimen WitnessBlocks::start() {
   Specimen specimen;
-  specimen.column = a_.granularity == Granularity::column || b_.granularity == Granularity::column;
+  specimen.column = column_;
   specimen.values.assign(length_, 0);
   fill_inputs(specimen, false);
   return specimen;

@@ -13,6 +13,9 @@ inline double in_f32(double value) { return number_of_f32(f32_code(value)); }
 /// Rounded to so many significant bits, ties to even; Inf and NaN unchanged.
 double with_bits(double value, int bits);
 
+/// True when a block is a column, or a part of one.
+bool along_a_column(const QuantRecipe& recipe);
+
 class WitnessBlocks {
  public:
   WitnessBlocks(const QuantRecipe& a, const QuantRecipe& b);
@@ -39,6 +42,7 @@ class WitnessBlocks {
   const QuantRecipe &a_, &b_;
   std::size_t length_ = 6;
   bool tensor_amax_;
+  bool column_;  ///< specimens are columns: a block of either recipe is one
   std::uint64_t next_ = 0;
 };
 
