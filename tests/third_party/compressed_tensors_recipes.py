@@ -148,7 +148,7 @@ def nvfp4_reason(x, place, whole):
 def as_run_reason(x, place, whole=None):
     """Against the recipes that follow PyTorch's own arithmetic: what remains are NaNs."""
     if place is None:
-        return None
+        return "a NaN exponent is cast to uint8, which C leaves undefined" if whole is None and np.isnan(x).any() else None
     if np.isnan(x[place]):
         return "a NaN has no E2M1 code: the package's packing casts it to an integer"
     if not finite(x if whole is None else whole):
