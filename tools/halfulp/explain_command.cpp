@@ -1,4 +1,4 @@
-// `halfulp explain value`: why a value gets its code. The explanation is the oracle's; the integer engine must agree.
+// `halfulp explain` and `explain value`: why a value gets its code. The explanation is the oracle's; the integer engine must agree.
 #include <unistd.h>
 
 #include <memory>
@@ -163,6 +163,7 @@ void add_explain(CLI::App& app, const Globals& globals, Runner& runner) {
   add_values(*command, options->inputs, "VALUE", "Codes (0x…, with --from) or literals");
   command->footer(kExamples);
   add_explain_block(*explain, globals, runner);
+  add_explain_lesson(*explain, globals, runner);
   explain->footer(kExamples);
   command->callback([options, &globals, &runner] { runner = [options, &globals] { return run_explain_value(*options, globals); }; });
 }
