@@ -1,6 +1,6 @@
 // Every row of tests/data/block.json - block inputs that broke real libraries - that is a cast, a decoding,
-// a scale, a step, or the quantization of a block or tensor: by the engines and by the exact side. Rows that
-// pack: packing_test.cpp, which refuses a row it does not know. Attention and mma are other parts.
+// a scale, a step, or the quantization of a block or tensor: by the engines and by the exact side. Rows
+// that pack: packing_test.cpp, which refuses a row it does not know. Attention and mma are other parts.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,21 +9,20 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "halfulp/oracle/nearest.hpp"
+#include "block_cases.hpp"
 #include "halfulp/error.hpp"
+#include "halfulp/oracle/nearest.hpp"
 #include "halfulp/plan.hpp"
 #include "halfulp/recipes/elements.hpp"
 #include "halfulp/recipes/granularity.hpp"
 #include "halfulp/recipes/parse.hpp"
 #include "halfulp/recipes/registry.hpp"
 #include "halfulp/text.hpp"
-#include "recipe_twins.hpp"
 
 namespace halfulp::test {
 namespace {
 
 using namespace halfulp::recipes;
-using nlohmann::json;
 
 const json& cases() {
   static const json all = [] {
@@ -31,26 +30,6 @@ const json& cases() {
     return json::parse(file).at("cases");
   }();
   return all;
-}
-
-bool has(const json& row, const char* key) {
-  return row.contains(key) && !row.at(key).is_null();
-}
-std::uint64_t code_of_text(const std::string& text) {
-  return std::stoull(text, nullptr, 16);
-}
-bool is_code(const std::string& text) {
-  return text.substr(0, 2) == "0x" && text.find('p') == std::string::npos;
-}
-json as_list(const json& value) {
-  return value.is_array() ? value : json::array({value});
-}
-
-/// A word of the source format, a literal, or a hex-float, as a number.
-double number(const std::string& text, const std::string& from = "f32") {
-  constexpr CastPolicy exact = {.overflow = Overflow::overflow};
-  if (is_code(text)) return number_of(require_format(from).spec, code_of_text(text));
-  return number_of(spec_of("f64"), cast(parse_literal(text).value, spec_of("f64"), exact).code);
 }
 
 void check_cast(const json& row) {
@@ -89,41 +68,9 @@ void check_decode(const json& row) {
       continue;
     }
     const oracle::Value value = *oracle::parse_value(expected);
-    EXPECT_TRUE(value.cls == truth.cls && value.negative == truth.negative && value.magnitude == truth.magnitude);
+    EXPECT_TRUE(value.cls == truth.cls && value.negative == truth.negative &&
+                value.magnitude == truth.magnitude);
   }
-}
-
-struct Block {
-  QuantRecipe recipe;
-  Tensor tensor;
-  Inputs inputs;
-};
-
-/// What a row of a named recipe asks for. Its values are one row, or one column where the recipe groups
-/// along columns.
-Block block_of(const json& row, const std::string& element) {
-  Block block{element.empty() ? named_recipe(row.at("recipe").get<std::string>())
-                              : named_recipe(row.at("recipe").get<std::string>(), element),
-              {},
-              {}};
-  std::vector<double> values;
-  for (const std::string text : as_list(row.at("input"))) values.push_back(number(text, row.at("from")));
-  block.tensor = row_of(std::move(values));
-  const auto count = static_cast<int>(block.tensor.values.size());
-  if (block.recipe.granularity == Granularity::tile && block.recipe.columns == 1) {
-    std::swap(block.tensor.rows, block.tensor.columns);
-    block.recipe = with_granularity(block.recipe, Granularity::tile, count, 1);
-  } else if (block.recipe.granularity == Granularity::group && row.contains("block")) {
-    block.recipe = with_granularity(block.recipe, Granularity::group, 1, row.at("block").get<int>());
-  }
-  if (has(row, "tensor_amax")) block.inputs[kTensorAmax] = {number(row.at("tensor_amax"))};
-  if (has(row, "tensor_scale")) block.inputs["scale"] = {number(row.at("tensor_scale"))};
-  return block;
-}
-
-std::int64_t integer_code(const json& code, const FormatSpec& format) {
-  return code.is_string() ? static_cast<std::int64_t>(code_of_text(code))
-                          : code.get<std::int64_t>() & static_cast<std::int64_t>(low_mask(format.width));
 }
 
 void check_named_block(const json& row) {
@@ -168,23 +115,27 @@ void check_named_block(const json& row) {
 
 /// One value in a tensor of another: scales and codes of every tile.
 void check_tensor(const json& row) {
-  const QuantRecipe recipe = with_granularity(named_recipe(row.at("recipe").get<std::string>()), Granularity::tile,
-                                              row.at("block")[0], row.at("block")[1]);
+  const QuantRecipe recipe = with_granularity(named_recipe(row.at("recipe").get<std::string>()),
+                                              Granularity::tile, row.at("block")[0], row.at("block")[1]);
   const json& input = row.at("input");
   Tensor tensor = filled(input.at("shape")[0], input.at("shape")[1], number(input.at("fill")));
-  std::vector<std::uint64_t> expected(tensor.values.size(), code_of_text(row.at("expected_codes").at("fill")));
+  std::vector<std::uint64_t> expected(tensor.values.size(),
+                                      code_of_text(row.at("expected_codes").at("fill")));
   const auto place = [&](const json& entry) {
-    return static_cast<std::size_t>(entry[0].get<std::int64_t>() * tensor.columns + entry[1].get<std::int64_t>());
+    return static_cast<std::size_t>(entry[0].get<std::int64_t>() * tensor.columns +
+                                    entry[1].get<std::int64_t>());
   };
   for (const json& entry : input.at("set")) tensor.values[place(entry)] = number(entry[2]);
-  for (const json& entry : row.at("expected_codes").at("set")) expected[place(entry)] = code_of_text(entry[2]);
+  for (const json& entry : row.at("expected_codes").at("set"))
+    expected[place(entry)] = code_of_text(entry[2]);
   const Quantized q = quantize(recipe, tensor.view());
   EXPECT_EQ(q, quantize_exact(recipe, tensor.view()));
   EXPECT_EQ(q.codes, expected);
   EXPECT_EQ(std::count(q.codes.begin(), q.codes.end(), 0x7fu), row.at("nan_codes").get<std::ptrdiff_t>());
   std::size_t next = 0;
   for (const json& line : row.at("expected_scale")) {
-    for (const std::string scale : line) EXPECT_EQ(number_of(recipe.scale.format, q.scales.at(next++)), number(scale));
+    for (const std::string scale : line)
+      EXPECT_EQ(number_of(recipe.scale.format, q.scales.at(next++)), number(scale));
   }
   EXPECT_EQ(next, q.scales.size());
 }
@@ -203,7 +154,8 @@ void check_named_scale(const json& row) {
 void check_variant(const json& row) {
   static const std::map<std::string, std::string> texts = {
       {"448/amax in f64, then f32", "scale f32 448 / a @f64\ncode e4m3 clamp(x * S, 448)\nvalue v\n"},
-      {"max(|min|/128, max/127) in f64", "scale f32 max(abs(lo) / 128, hi / 127) @f64\ncode int8 x / S\nvalue v * S\n"},
+      {"max(|min|/128, max/127) in f64",
+       "scale f32 max(abs(lo) / 128, hi / 127) @f64\ncode int8 x / S\nvalue v * S\n"},
       {"divide", "input s\ncode e2m1 x / s\nvalue v * s\n"},
       {"reciprocal", "input s\ncode e2m1 x * (1 / s)\nvalue v * s\n"}};
   const std::string variant = row.at("variant");
@@ -216,17 +168,21 @@ void check_variant(const json& row) {
   const Tensor tensor = row_of(values);
   EXPECT_EQ(compare_with_twin(recipe, tensor, inputs), tensor.values.size());
   const Quantized q = quantize(recipe, tensor.view(), inputs);
-  EXPECT_EQ(recipe.scale.reg >= 0 ? q.scales.at(0) : q.codes.at(0), code_of_text(as_list(row.at("expected"))[0]));
+  EXPECT_EQ(recipe.scale.reg >= 0 ? q.scales.at(0) : q.codes.at(0),
+            code_of_text(as_list(row.at("expected"))[0]));
 }
 
 /// Rows of `groups` tensors that share one grid of block scales: the block that holds a row.
 void check_shared_scales(const json& row) {
   const json& input = row.at("input");
-  const std::int64_t length = input.at("block"), rows = input.at("rows_per_group"), first = rows * input.at("group").get<std::int64_t>();
-  const QuantRecipe recipe = with_granularity(named_recipe("fp8_block/deepseek"), Granularity::tile, static_cast<int>(length), 128);
+  const std::int64_t length = input.at("block"), rows = input.at("rows_per_group"),
+                     first = rows * input.at("group").get<std::int64_t>();
+  const QuantRecipe recipe = with_granularity(named_recipe("fp8_block/deepseek"), Granularity::tile,
+                                              static_cast<int>(length), 128);
   const Blocks blocks = blocks_of(recipe, first + rows, 128);
   for (std::size_t i = 0; i < input.at("row_in_group").size(); ++i) {
-    const std::int64_t at = first + input.at("row_in_group")[i].get<std::int64_t>(), block = row.at("expected")[i];
+    const std::int64_t at = first + input.at("row_in_group")[i].get<std::int64_t>(),
+                       block = row.at("expected")[i];
     EXPECT_TRUE(blocks[block].row <= at && at < blocks[block].row + blocks[block].rows) << at;
   }
   EXPECT_GT(first + rows, row.at("wrong").at("rows_covered").get<std::int64_t>());
@@ -235,21 +191,25 @@ void check_shared_scales(const json& row) {
 
 /// The squared norm of the rotation's first column, over the padded length; the unpadded one is refused.
 void check_rotation(const json& row) {
-  QuantRecipe recipe = parse_recipe("rotation", "granularity row\ntransform hadamard(x) * (1 / sqrt(count(x)))\ncode f32 x\nvalue v\n");
+  QuantRecipe recipe = parse_recipe(
+      "rotation", "granularity row\ntransform hadamard(x) * (1 / sqrt(count(x)))\ncode f32 x\nvalue v\n");
   Tensor x = filled(1, row.at("input").at("padded"), 0);
   x.values[0] = 1;
   EXPECT_EQ(compare_with_twin(recipe, x), x.values.size());
   double norm = 0;
   for (const double y : dequantize(recipe, quantize(recipe, x.view()))) norm += y * y;
   EXPECT_NEAR(norm, std::stod(row.at("expected").at("squared_norm_gain").get<std::string>()), 0x1p-20);
-  EXPECT_THROW(quantize(named_recipe(row.at("recipe").get<std::string>()), filled(1, row.at("input").at("head_dim"), 1).view()), InputError);
+  EXPECT_THROW(quantize(named_recipe(row.at("recipe").get<std::string>()),
+                        filled(1, row.at("input").at("head_dim"), 1).view()),
+               InputError);
 }
 
 /// The amax of a calibration is the largest of its batches.
 void check_calibration(const json& row) {
   double amax = 0;
   for (const double batch : row.at("input").at("batch_amax")) amax = std::max(amax, batch);
-  const Quantized q = quantize(named_recipe(row.at("recipe").get<std::string>()), row_of({1.0}).view(), {{kTensorAmax, {amax}}});
+  const Quantized q = quantize(named_recipe(row.at("recipe").get<std::string>()), row_of({1.0}).view(),
+                               {{kTensorAmax, {amax}}});
   EXPECT_EQ(q.tensor_scale, code_of_text(row.at("expected")));
 }
 
@@ -260,7 +220,8 @@ void check_outliers(const json& row) {
   for (const std::string text : input.at("channel")) values.push_back(number(text));
   const double low = number(input.at("low")), high = number(input.at("high"));
   const TensorView column{static_cast<std::int64_t>(values.size()), 1, values};
-  const Inputs inputs = {{"codebook", {-1, -0.5, 0.5, 1}}, {"outlier_lower", {low}}, {"outlier_upper", {high}}};
+  const Inputs inputs = {
+      {"codebook", {-1, -0.5, 0.5, 1}}, {"outlier_lower", {low}}, {"outlier_upper", {high}}};
   const Quantized q = quantize(recipe, column, inputs);
   EXPECT_EQ(q, quantize_exact(recipe, column, inputs));
   std::vector<std::int64_t> strict, inclusive;
@@ -276,8 +237,10 @@ void check_outliers(const json& row) {
     }
   };
   expect(strict, row.at("expected").at("outliers_strict"));
-  if (has(row, "wrong")) expect(inclusive, row.at("wrong").at("outliers_inclusive"));
-  else expect(inclusive, row.at("expected").at("outliers_inclusive"));
+  if (has(row, "wrong"))
+    expect(inclusive, row.at("wrong").at("outliers_inclusive"));
+  else
+    expect(inclusive, row.at("expected").at("outliers_inclusive"));
 }
 
 void check_dequantize(const json& row) {
@@ -318,8 +281,9 @@ TEST(BlockCases, EveryRow) {
     ++(check == nullptr ? left : run)[row.at("op")];
     if (check != nullptr) check(row);
   }
-  const std::map<std::string, int> expected = {{"cast", 69}, {"decode", 20}, {"quantize", 29}, {"quantize_tensor", 1},
-                                               {"scale", 28}, {"steps", 5}, {"dequantize", 1}};
+  const std::map<std::string, int> expected = {{"cast", 69},           {"decode", 20}, {"quantize", 29},
+                                               {"quantize_tensor", 1}, {"scale", 28},  {"steps", 5},
+                                               {"dequantize", 1}};
   EXPECT_EQ(run, expected);
   EXPECT_EQ(left, (std::map<std::string, int>{{"pack", 5}, {"attention", 4}, {"mma", 2}}));
   EXPECT_EQ(cases().size(), 164u);

@@ -30,8 +30,10 @@ std::vector<std::string> shown(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream in(text);
   for (std::string line; std::getline(in, line);) {
-    if (line.starts_with("= ")) lines.back() += " " + line;
-    else lines.push_back(line);
+    if (line.starts_with("= "))
+      lines.back() += " " + line;
+    else
+      lines.push_back(line);
   }
   return lines;
 }
@@ -49,7 +51,9 @@ void expect_reproduced(const json& witness) {
   }
 }
 
-/// Pairs of the disagreement table by row, and pairs with other inputs: scales, tables, random bytes, other elements.
+/// Pairs of the disagreement table by row, and pairs with other inputs: scales, tables, random bytes, other
+/// elements.
+// clang-format off
 constexpr const char* kPairs[][3] = {
     {"1", "fp8_per_token/vllm_cuda", "fp8_per_token/vllm_native"},
     {"2", "fp8_block/vllm_cuda", "fp8_block/transformer_engine_fp32"},
@@ -83,12 +87,14 @@ constexpr const char* kPairs[][3] = {
     {"-", "mxfp8/rceil,to=e5m2", "mxfp8/rceil,to=e5m2,block=16"},
     {"-", "kivi/k", "kivi/k,block=4x1"},
 };
+// clang-format on
 
 TEST(DiffRecipes, FindsWitnessesThatRunAsTyped) {
   for (const auto& [row, a, b] : kPairs) {
     const auto start = std::chrono::steady_clock::now();
     const json found = diff(a, b);
-    EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), 10) << "row " << row;
+    EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), 10)
+        << "row " << row;
     ASSERT_TRUE(found.at("found").get<bool>()) << "row " << row << ": " << a << ", " << b;
     EXPECT_NE(found.at("answer_a"), found.at("answer_b")) << "row " << row;
     EXPECT_FALSE(found.at("step").at("role").get<std::string>().empty());
@@ -112,7 +118,8 @@ TEST(DiffRecipes, ZerosAreShownOnlyWhereNothingElseDiffers) {
   EXPECT_EQ(every.at("more").back().at("found_among"), "zeros");
   expect_reproduced(every.at("more").back());
   EXPECT_GE(every.at("more").size(), 5u);
-  const json zeros = diff("mxfp4/deepgemm", "mxfp4/deepgemm,block=16");  // blocks of another length: no zero is needed
+  const json zeros =
+      diff("mxfp4/deepgemm", "mxfp4/deepgemm,block=16");  // blocks of another length: no zero is needed
   EXPECT_FALSE(all_zero(zeros.at("input")));
   const auto none = run({"diff", "mxfp8/rceil", "mxfp8/transformer_engine", "--max", "2000"});
   EXPECT_EQ(none.status, 3);
@@ -122,7 +129,9 @@ TEST(DiffRecipes, ZerosAreShownOnlyWhereNothingElseDiffers) {
 
 class DiffFiles : public testing::Test {
  protected:
-  DiffFiles() : folder_(fs::temp_directory_path() / ("halfulp_diff_" + std::to_string(getpid()))) { fs::create_directory(folder_); }
+  DiffFiles() : folder_(fs::temp_directory_path() / ("halfulp_diff_" + std::to_string(getpid()))) {
+    fs::create_directory(folder_);
+  }
   ~DiffFiles() override { fs::remove_all(folder_); }
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
 
@@ -131,7 +140,8 @@ class DiffFiles : public testing::Test {
     head.resize(117, ' ');
     std::ofstream file(path(name), std::ios::binary);
     file << std::string("\x93NUMPY\x01\x00\x76\x00", 10) << head << '\n';
-    file.write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(4 * values.size()));
+    file.write(reinterpret_cast<const char*>(values.data()),
+               static_cast<std::streamsize>(4 * values.size()));
     return path(name);
   }
   std::string quantized(const std::string& input, const std::string& output, const std::string& recipe) {
@@ -146,18 +156,24 @@ class DiffFiles : public testing::Test {
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 TEST_F(DiffFiles, Npy) {
-  const std::string a = npy("a.npy", {1, 2, kNan, -0.0f}, "2, 2"), same = npy("same.npy", {1, 2, kNan, -0.0f}, "2, 2"),
-                    other = npy("other.npy", {1, 2.5f, kNan, 0.0f}, "2, 2"), number = npy("number.npy", {1, 2, 3, -0.0f}, "2, 2"),
-                    longer = npy("longer.npy", {1, 2, 3, 4, 5, 6}, "2, 3"), empty = npy("empty.npy", {}, "0, 2");
+  const std::string a = npy("a.npy", {1, 2, kNan, -0.0f}, "2, 2"),
+                    same = npy("same.npy", {1, 2, kNan, -0.0f}, "2, 2"),
+                    other = npy("other.npy", {1, 2.5f, kNan, 0.0f}, "2, 2"),
+                    number = npy("number.npy", {1, 2, 3, -0.0f}, "2, 2"),
+                    longer = npy("longer.npy", {1, 2, 3, 4, 5, 6}, "2, 3"),
+                    empty = npy("empty.npy", {}, "0, 2");
   auto result = run({"diff", a, same});
   EXPECT_EQ(result.status, 0) << result.error;
   EXPECT_EQ(result.out, "equal  4 elements of f32\n");
   result = run({"diff", a, other});
   EXPECT_EQ(result.status, 1);
-  EXPECT_EQ(result.out, "index  1 (first that differs)\nA  0x40000000 0x1p+1\nB  0x40200000 0x1.4p+1\ndiffer  2 of 4 elements of f32\n");
+  EXPECT_EQ(result.out,
+            "index  1 (first that differs)\nA  0x40000000 0x1p+1\nB  0x40200000 0x1.4p+1\ndiffer  2 of 4 "
+            "elements of f32\n");
   result = run({"diff", a, number});
   EXPECT_EQ(result.status, 1);
-  EXPECT_NE(result.out.find("A  0x7fc00000 nan\nB  0x40400000 0x1.8p+1\ndiffer  1 of 4"), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find("A  0x7fc00000 nan\nB  0x40400000 0x1.8p+1\ndiffer  1 of 4"), std::string::npos)
+      << result.out;
   result = run({"diff", a, longer});
   EXPECT_EQ(result.status, 2);
   command::expect_one_error_line(result.error);
@@ -176,7 +192,8 @@ TEST_F(DiffFiles, ResultsOfQuantize) {
   for (int i = 0; i < 256; ++i) values.push_back(static_cast<float>(std::sin(i)) * 3.75f);
   const std::string x = npy("x.npy", values, "2, 128");
   for (const std::string type : {".npz", ".safetensors"}) {
-    const std::string a = quantized(x, "a" + type, "mxfp4/ocp_floor"), b = quantized(x, "b" + type, "mxfp4/even"),
+    const std::string a = quantized(x, "a" + type, "mxfp4/ocp_floor"),
+                      b = quantized(x, "b" + type, "mxfp4/even"),
                       again = quantized(x, "again" + type, "mxfp4/ocp_floor");
     EXPECT_EQ(run({"diff", a + ":codes", again + ":codes"}).status, 0) << type;
     EXPECT_EQ(run({"diff", a + ":scales", again + ":scales"}).status, 0) << type;

@@ -14,6 +14,7 @@ namespace {
 using command::run;
 
 /// By scheme; a removed or renamed recipe fails here.
+// clang-format off
 constexpr const char* kPromised[] = {
     // FP8 and INT8 with one scale per tensor, token or channel
     "fp8_per_token/vllm_cuda", "fp8_per_token/vllm_native", "fp8_per_tensor/vllm", "fp8_per_tensor/vllm_native",
@@ -39,6 +40,7 @@ constexpr const char* kPromised[] = {
     "int_asym/zero_point_group", "int_sym/quarot", "quarot/k", "kvquant/k", "kvquant/v", "sage/int8_qk",
     "sage/int8_qk_triton", "nvfp4_kv/vllm", "ggml/q8_0", "ggml/q4_0", "ggml/q4_1", "ggml/mxfp4",
 };
+// clang-format on
 
 TEST(Recipes, EveryPromisedNameIsListedOnce) {
   const auto result = run({"recipes"});
@@ -61,7 +63,8 @@ int numbered_steps(const std::string& text) {
     std::istringstream words(line);
     std::string first;
     words >> first;
-    steps += !first.empty() && std::all_of(first.begin(), first.end(), [](char c) { return c >= '0' && c <= '9'; });
+    steps += !first.empty() &&
+             std::all_of(first.begin(), first.end(), [](char c) { return c >= '0' && c <= '9'; });
   }
   return steps;
 }
@@ -87,7 +90,8 @@ TEST(Recipes, EachPrintsItsSteps) {
     EXPECT_FALSE(json.at("evidence").get<std::string>().empty()) << name;
   }
   for (const char* name : kPromised) EXPECT_TRUE(seen.contains(name)) << name;
-  for (const char* name : {"fp8_per_token/vllm_cuda", "mxfp6/rceil", "nvfp4/four_over_six", "kivi/k", "ggml/q4_0"}) {
+  for (const char* name :
+       {"fp8_per_token/vllm_cuda", "mxfp6/rceil", "nvfp4/four_over_six", "kivi/k", "ggml/q4_0"}) {
     const auto one = run({"recipes", name});
     EXPECT_EQ(one.status, 0) << one.error;
     EXPECT_GE(numbered_steps(one.out), 3) << one.out;

@@ -1,4 +1,5 @@
-// Explanations of recipes on a block: exact and rounded steps, codes, errors, packed bytes; every recipe can be explained.
+// Explanations of recipes on a block: exact and rounded steps, codes, errors, packed bytes; every recipe
+// can be explained.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,18 +19,21 @@ using recipes::Inputs;
 using recipes::named_recipe;
 using recipes::QuantRecipe;
 
-BlockExplanation explained(const QuantRecipe& recipe, const std::vector<double>& row, const Inputs& inputs = {}) {
+BlockExplanation explained(const QuantRecipe& recipe, const std::vector<double>& row,
+                           const Inputs& inputs = {}) {
   return explain_block(recipe, {1, static_cast<std::int64_t>(row.size()), row}, inputs);
 }
 
 const ExplainedStep& step_of(const std::vector<ExplainedStep>& steps, const std::string& result) {
-  const auto found = std::find_if(steps.begin(), steps.end(), [&](const ExplainedStep& s) { return s.result == result; });
+  const auto found =
+      std::find_if(steps.begin(), steps.end(), [&](const ExplainedStep& s) { return s.result == result; });
   if (found == steps.end()) throw std::out_of_range(result);
   return *found;
 }
 
 TEST(ExplainBlock, ShowsExactResultsRoundingsCodesErrorsAndBytes) {
-  const BlockExplanation e = explained(named_recipe("fp8_static/vllm"), {0.01, -45, 180}, {{"scale", {0x1.124924p-2}}});
+  const BlockExplanation e =
+      explained(named_recipe("fp8_static/vllm"), {0.01, -45, 180}, {{"scale", {0x1.124924p-2}}});
   ASSERT_EQ(e.blocks.size(), 1u);
   const ExplainedBlock& block = e.blocks[0];
   EXPECT_EQ(block.place, "row 0, columns 0..2");
@@ -70,6 +74,22 @@ TEST(ExplainBlock, PacksAsTheRecipeDoes) {
   EXPECT_EQ(halves.blocks[0].packed.substr(0, 5), "80 88");  // element 0 low, 16 high; zeros are code 8
 }
 
+TEST(ExplainBlock, ShowsWhatTheStepsStartFrom) {
+  const BlockExplanation rotated = explained(named_recipe("quarot/k"), {1, 0, 0, 0});
+  for (const ExplainedElement& element : rotated.blocks[0].elements) {
+    const ExplainedStep& x = step_of(element.steps, "x");  // transformed
+    EXPECT_EQ(x.value, "0x1p-1 = 0.5");
+    EXPECT_NE(x.operation.find("hadamard"), std::string::npos);
+    EXPECT_TRUE(element.error.empty());  // values are those of the rotated key
+  }
+  const BlockExplanation random =
+      explained(named_recipe("nvfp4/transformer_engine_stochastic"), {6, 2.5}, {{"random", {0, 128}}});
+  EXPECT_EQ(step_of(random.blocks[0].elements[1].steps, "random").value, "0x1p+7 = 128");
+  EXPECT_EQ(random.blocks[0].elements[1].code, "0x5");
+  const BlockExplanation given = explained(named_recipe("sage/int8_qk"), {3, 1}, {{"mean", {1, 1}}});
+  EXPECT_EQ(step_of(given.blocks[0].elements[0].steps, "mean").value, "0x1p+0 = 1");
+}
+
 TEST(ExplainBlock, NamesOtherAdmissibleResults) {
   const BlockExplanation e = explained(named_recipe("fp8_block/vllm_cuda_ue8m0"), {1, 0.3});
   EXPECT_EQ(step_of(e.blocks[0].steps, "p").admissible, "0x1.fffffep-9 0x1.000002p-8");
@@ -84,7 +104,8 @@ TEST(ExplainBlock, EveryRecipe) {
     Inputs inputs;
     for (const recipes::Input& input : recipe.inputs) {
       if (input.per == recipes::PerInput::table) {
-        for (std::int64_t i = 0; i < input.entries; ++i) inputs[input.name].push_back(static_cast<double>(i) - 7.5);
+        for (std::int64_t i = 0; i < input.entries; ++i)
+          inputs[input.name].push_back(static_cast<double>(i) - 7.5);
       } else if (input.default_literal.empty()) {
         inputs[input.name] = {1};
       }
@@ -117,7 +138,8 @@ TEST(ExplainBlock, EveryRecipe) {
 TEST(ExplainBlock, Refusals) {
   const QuantRecipe& recipe = named_recipe("mxfp8/rceil");
   EXPECT_THROW(explained(recipe, {}), InputError);
-  EXPECT_THROW(explained(recipe, std::vector<double>(static_cast<std::size_t>(kMostExplained) + 1, 1)), InputError);
+  EXPECT_THROW(explained(recipe, std::vector<double>(static_cast<std::size_t>(kMostExplained) + 1, 1)),
+               InputError);
   EXPECT_THROW(explained(named_recipe("fp8_static/vllm"), {1}), InputError);  // no scale
 }
 

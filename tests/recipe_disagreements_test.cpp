@@ -23,17 +23,24 @@ const QuantRecipe& of(const char* name, const char* element = "") {
   return *element == 0 ? named_recipe(name) : named_recipe(name, element);
 }
 /// "SCALE CODE CODE …" in hexadecimal, by engine and twin.
-std::string of(const char* name, const char* literals, const Inputs& inputs) { return line(of(name), literals, inputs); }
+std::string of(const char* name, const char* literals, const Inputs& inputs) {
+  return line(of(name), literals, inputs);
+}
 
-std::string after_blank(const std::string& text) { return text.substr(text.find(' ') + 1); }
-std::string codes(const char* name, const char* literals, const Inputs& inputs = {}, const char* element = "") {
+std::string after_blank(const std::string& text) {
+  return text.substr(text.find(' ') + 1);
+}
+std::string codes(const char* name, const char* literals, const Inputs& inputs = {},
+                  const char* element = "") {
   return after_blank(line(of(name, element), literals, inputs));
 }
 std::string scale(const char* name, const char* literals, const Inputs& inputs = {}) {
   const std::string text = of(name, literals, inputs);
   return text.substr(0, text.find(' '));
 }
-Inputs in_tensor(double amax) { return {{kTensorAmax, {amax}}}; }
+Inputs in_tensor(double amax) {
+  return {{kTensorAmax, {amax}}};
+}
 std::string short_number(double x) {
   char text[40];
   std::snprintf(text, sizeof text, "%a", x);
@@ -44,11 +51,13 @@ std::string values(const QuantRecipe& recipe, const char* literals, const Inputs
   const std::vector<double> x = numbers(literals);
   const TensorView view{1, static_cast<std::int64_t>(x.size()), x};
   std::string text;
-  for (const double v : dequantize(recipe, quantize(recipe, view, inputs), inputs)) text += (text.empty() ? "" : " ") + short_number(v);
+  for (const double v : dequantize(recipe, quantize(recipe, view, inputs), inputs))
+    text += (text.empty() ? "" : " ") + short_number(v);
   return text;
 }
 /// The number that a stored code of scale `scale_code` reads back as.
-std::string read_code(const QuantRecipe& recipe, std::uint64_t scale_code, std::uint64_t code, const Inputs& inputs = {}) {
+std::string read_code(const QuantRecipe& recipe, std::uint64_t scale_code, std::uint64_t code,
+                      const Inputs& inputs = {}) {
   Quantized q;
   q.blocks = blocks_of(recipe, 1, 1);
   q.codes = {code};
@@ -57,7 +66,9 @@ std::string read_code(const QuantRecipe& recipe, std::uint64_t scale_code, std::
   return short_number(dequantize(recipe, q, inputs)[0]);
 }
 /// A step alone, written out.
-std::string step(const char* text, const char* literals) { return line(parse_recipe("step", text), literals); }
+std::string step(const char* text, const char* literals) {
+  return line(parse_recipe("step", text), literals);
+}
 
 std::string to_e4m3(double x, Overflow overflow = Overflow::saturate, const char* via = "f32") {
   const FormatSpec from = find_format(via)->spec;
@@ -87,13 +98,16 @@ std::string outliers(bool strict) {
   const std::vector<double> x = {-1, 0, 0.5, 2, 16};
   std::string kept;
   if (strict) {
-    const Inputs inputs = {{"codebook", {-1, -0.5, 0.5, 1}}, {"outlier_lower", {-1}}, {"outlier_upper", {2}}};
-    for (const Kept& k : quantize(of("kvquant/k", "uint2"), {5, 1, x}, inputs).kept) kept += std::to_string(k.index) + " ";
+    const Inputs inputs = {
+        {"codebook", {-1, -0.5, 0.5, 1}}, {"outlier_lower", {-1}}, {"outlier_upper", {2}}};
+    for (const Kept& k : quantize(of("kvquant/k", "uint2"), {5, 1, x}, inputs).kept)
+      kept += std::to_string(k.index) + " ";
     return kept;
   }
   // dense = 1/2: quantiles 1/4 and 3/4 of the five are the elements 0 and 2 themselves.
   const Inputs inputs = {{"codebook", {-1, -0.5, 0.5, 1}}, {"dense", {0.5}}};
-  for (const Kept& k : quantize(of("kvquant/v", "uint2"), {1, 5, x}, inputs).kept) kept += std::to_string(k.index) + " ";
+  for (const Kept& k : quantize(of("kvquant/v", "uint2"), {1, 5, x}, inputs).kept)
+    kept += std::to_string(k.index) + " ";
   return kept;
 }
 
@@ -108,7 +122,8 @@ std::string stochastic(bool shared_word) {
   return codes("nvfp4/transformer_engine_stochastic", "6 2.5 2.5 2.5 2.5 2.5 2.5 2.5", inputs);
 }
 
-/// Bytes 0 and 16 (rows 0 and 1) of a buffer of one row of scales in 128x4, and the scale read back from it.
+/// Bytes 0 and 16 (rows 0 and 1) of a buffer of one row of scales in 128x4, and the scale read back from
+/// it.
 std::string padded_scales(std::uint8_t fill) {
   const ScaleGrid grid{ScaleLayout::tile_128x4, 1, 4};
   std::vector<std::uint8_t> row = {0x38, 0x40, 0x30, 0x48}, buffer(grid.stored()), back(4);
@@ -126,6 +141,7 @@ struct Row {
   std::vector<Behaviour> behaviours;
 };
 
+// clang-format off
 std::vector<Row> recipes_rows() {
   const double s = 0x1.f2p-5;
   const std::string azp_ends = short_number(-128 * s) + " " + short_number(127 * s) + " 0x1.90bcp+1";
@@ -215,7 +231,9 @@ std::vector<Row> recipes_rows() {
             {"zero point", values(of("int_asym/zero_point", "uint2"), "9 10 11 12"), "0x1p+3 0x1p+3 0x1.8p+3 0x1.8p+3"}}},
   };
 }
+// clang-format on
 
+// clang-format off
 std::vector<Row> step_rows() {
   const std::vector<double> keys = {1, 100, 2, 300};  // tokens x channels
   const auto key_codes = [&](const char* name) {
@@ -254,6 +272,7 @@ std::vector<Row> step_rows() {
       {40, {{"0", padded_scales(0), "38 00"}, {"127", padded_scales(127), "38 7f"}}},
   };
 }
+// clang-format on
 
 TEST(RecipeDisagreements, EveryRowGivesTheStatedAndDifferentResults) {
   std::vector<Row> rows = recipes_rows();

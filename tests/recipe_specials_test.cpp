@@ -1,8 +1,10 @@
-// What every recipe gives for zeros, -0, NaN, Inf, subnormal and huge numbers, one element, a partial block and
-// nothing: tests/data/recipe_specials.txt holds the documented results, engine and exact twin must both give them.
+// What every recipe gives for zeros, -0, NaN, Inf, subnormal and huge numbers, one element, a partial block
+// and nothing: tests/data/recipe_specials.txt holds the documented results, engine and exact twin must both
+// give them.
 //
-// A line is `RECIPE | INPUT | RESULT`. RESULT: [T=TENSOR SCALE] SCALE[:ZERO] CODE … = VALUE …[ kept N], stored words
-// in hexadecimal, for the first (partial: the last) block, its first 4 elements; or `refused`; or `no blocks`.
+// A line is `RECIPE | INPUT | RESULT`. RESULT: [T=TENSOR SCALE] SCALE[:ZERO] CODE … = VALUE …[ kept N],
+// stored words in hexadecimal, for the first (partial: the last) block, its first 4 elements; or `refused`;
+// or `no blocks`.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -17,7 +19,8 @@ namespace {
 
 using namespace halfulp::recipes;
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN(), kInf = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN(),
+                 kInf = std::numeric_limits<double>::infinity();
 constexpr double kLargest = 0x1.fffffep+127;
 
 struct Special {
@@ -25,11 +28,16 @@ struct Special {
   std::vector<double> values;
 };
 const std::vector<Special>& specials() {
-  static const std::vector<Special> all = {
-      {"zeros", {0, 0, 0, 0}},      {"-0", {-0.0, -0.0, 1, 0}},    {"NaN", {kNan, 448, -1, 0}},
-      {"Inf", {kInf, -kInf, 1, 0}}, {"NaN alone", {kNan, kNan, kNan, kNan}},
-      {"subnormal", {0x1p-130, -0x1p-149, 0, 0}}, {"huge", {kLargest, -kLargest / 2, 1, 0}},
-      {"one element", {3}},         {"partial", {0.75, -6}},       {"empty", {}}};
+  static const std::vector<Special> all = {{"zeros", {0, 0, 0, 0}},
+                                           {"-0", {-0.0, -0.0, 1, 0}},
+                                           {"NaN", {kNan, 448, -1, 0}},
+                                           {"Inf", {kInf, -kInf, 1, 0}},
+                                           {"NaN alone", {kNan, kNan, kNan, kNan}},
+                                           {"subnormal", {0x1p-130, -0x1p-149, 0, 0}},
+                                           {"huge", {kLargest, -kLargest / 2, 1, 0}},
+                                           {"one element", {3}},
+                                           {"partial", {0.75, -6}},
+                                           {"empty", {}}};
   return all;
 }
 
@@ -41,9 +49,14 @@ Inputs required_inputs(const QuantRecipe& recipe) {
     std::vector<double>& values = inputs[input.name];
     if (input.name == "codebook") {
       for (std::int64_t i = 0; i < input.entries; ++i)
-        values.push_back(in_format(spec_of("f32"), static_cast<double>(2 * i + 1 - input.entries) / static_cast<double>(input.entries)));
+        values.push_back(in_format(spec_of("f32"), static_cast<double>(2 * i + 1 - input.entries) /
+                                                       static_cast<double>(input.entries)));
     } else {
-      values = {input.name == "scale" ? 0.25 : input.name == "outlier_lower" ? -2.0 : input.name == "outlier_upper" ? 2.0 : input.name == "random" ? 0.0 : 1.0};
+      values = {input.name == "scale"           ? 0.25
+                : input.name == "outlier_lower" ? -2.0
+                : input.name == "outlier_upper" ? 2.0
+                : input.name == "random"        ? 0.0
+                                                : 1.0};
     }
   }
   return inputs;
@@ -51,18 +64,23 @@ Inputs required_inputs(const QuantRecipe& recipe) {
 
 bool needs_whole_blocks(const QuantRecipe& recipe) {
   const auto any = [](const std::vector<recipes::Step>& steps, Op op) {
-    return std::any_of(steps.begin(), steps.end(), [op](const recipes::Step& step) { return step.op == op; });
+    return std::any_of(steps.begin(), steps.end(),
+                       [op](const recipes::Step& step) { return step.op == op; });
   };
-  return recipe.columns == 16 && (any(recipe.transform_steps, Op::hadamard) || any(recipe.steps, Op::tree_sum));
+  return recipe.columns == 16 &&
+         (any(recipe.transform_steps, Op::hadamard) || any(recipe.steps, Op::tree_sum));
 }
 
-/// The tensor of a special: one row, or a column where blocks are columns; `partial`: a block of ones first. Recipes of
-/// whole blocks get the rest as zeros, but for the specials about sizes.
+/// The tensor of a special: one row, or a column where blocks are columns; `partial`: a block of ones
+/// first. Recipes of whole blocks get the rest as zeros, but for the specials about sizes.
 Tensor tensor_of(const QuantRecipe& recipe, const Special& special) {
   const std::string name = special.name;
-  const bool down = recipe.granularity == Granularity::column || (recipe.granularity == Granularity::tile && recipe.columns == 1);
+  const bool down = recipe.granularity == Granularity::column ||
+                    (recipe.granularity == Granularity::tile && recipe.columns == 1);
   std::vector<double> values = special.values;
-  if (name == "partial") values.insert(values.begin(), static_cast<std::size_t>(std::max({recipe.columns, down ? recipe.rows : 0, 0})), 1.0);
+  if (name == "partial")
+    values.insert(values.begin(),
+                  static_cast<std::size_t>(std::max({recipe.columns, down ? recipe.rows : 0, 0})), 1.0);
   const auto count = static_cast<std::int64_t>(values.size());
   if (needs_whole_blocks(recipe) && count == 4) {
     Tensor tensor = filled(std::max(recipe.rows, 1), recipe.columns, 0);
@@ -90,21 +108,24 @@ std::string result_of(const QuantRecipe& recipe, const Special& special) {
   try {
     q = quantize(recipe, tensor.view(), inputs);
   } catch (const InputError&) {
-    EXPECT_THROW(quantize_exact(recipe, tensor.view(), inputs), InputError) << recipe.name << ", " << special.name;
+    EXPECT_THROW(quantize_exact(recipe, tensor.view(), inputs), InputError)
+        << recipe.name << ", " << special.name;
     return "refused";
   }
   EXPECT_EQ(q, quantize_exact(recipe, tensor.view(), inputs)) << recipe.name << ", " << special.name;
   const std::vector<double> values = dequantize(recipe, q, inputs);
   const std::vector<oracle::Value> truth = dequantize_exact(recipe, q, inputs);
   EXPECT_EQ(values.size(), truth.size());
-  for (std::size_t i = 0; i < values.size(); ++i) EXPECT_TRUE(same_number(values[i], truth[i])) << recipe.name << ", " << special.name << " " << i;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    EXPECT_TRUE(same_number(values[i], truth[i])) << recipe.name << ", " << special.name << " " << i;
   if (q.blocks.count() == 0) {
     EXPECT_TRUE(q.codes.empty() && q.scales.empty() && q.zeros.empty() && values.empty()) << recipe.name;
     return "no blocks";
   }
   const bool partial = std::string(special.name) == "partial";
   const auto block = static_cast<std::size_t>(partial ? q.blocks.count() - 1 : 0);
-  const std::size_t first = partial ? q.codes.size() - special.values.size() : 0, last = first + special.values.size();
+  const std::size_t first = partial ? q.codes.size() - special.values.size() : 0,
+                    last = first + special.values.size();
   std::string text = q.tensor_scale ? "T=" + word(*q.tensor_scale) + " " : "";
   text += q.scales.empty() ? "-" : word(q.scales[block]);
   if (!q.zeros.empty()) text += ":" + word(q.zeros[block]);
@@ -128,11 +149,13 @@ TEST(RecipeSpecials, EveryRecipeGivesItsDocumentedResults) {
   std::size_t rows = 0;
   for (const std::string_view name : recipe_names()) {
     for (const Special& special : specials()) {
-      const std::string key = std::string(name) + " | " + special.name, result = result_of(named_recipe(name), special);
+      const std::string key = std::string(name) + " | " + special.name,
+                        result = result_of(named_recipe(name), special);
       out << key << " | " << result << "\n";
       const auto found = documented.find(key);
       if (found == documented.end()) {
-        ADD_FAILURE() << key << ": no documented result; it gives " << result << "; all results: " << actual;
+        ADD_FAILURE() << key << ": no documented result; it gives " << result
+                      << "; all results: " << actual;
       } else {
         EXPECT_EQ(result, found->second) << key;
       }
@@ -147,7 +170,8 @@ TEST(RecipeSpecials, EveryOtherElementAgreesWithItsTwin) {
   for (const std::string_view name : recipe_names()) {
     const std::vector<std::string> elements = recipe_elements(name);
     for (std::size_t i = 1; i < elements.size(); ++i) {
-      for (const Special& special : specials()) EXPECT_FALSE(result_of(named_recipe(name, elements[i]), special).empty());
+      for (const Special& special : specials())
+        EXPECT_FALSE(result_of(named_recipe(name, elements[i]), special).empty());
       ++checked;
     }
   }

@@ -1,5 +1,6 @@
-// The worked examples cell by cell, in rational arithmetic and by recipe: FP8 scales, KIVI, second copies, tables,
-// smoothing. What recipes_cache_lessons_test.cpp and recipes_fp8_int8_cases_test.cpp state is not repeated.
+// The worked examples cell by cell, in rational arithmetic and by recipe: FP8 scales, KIVI, second copies,
+// tables, smoothing. What recipes_cache_lessons_test.cpp and recipes_fp8_int8_cases_test.cpp state is not
+// repeated.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -17,7 +18,9 @@ namespace {
 using recipes::Inputs;
 using recipes::named_recipe;
 
-Exact value_of_code(const char* format, std::uint64_t code) { return oracle::value_of(find_format(format)->spec, code).number(); }
+Exact value_of_code(const char* format, std::uint64_t code) {
+  return oracle::value_of(find_format(format)->spec, code).number();
+}
 std::uint64_t nearest_code(const Exact& x, const char* format, Overflow overflow = Overflow::saturate) {
   return oracle::nearest(oracle::value_from(x), find_format(format)->spec, {.overflow = overflow}).code;
 }
@@ -30,7 +33,8 @@ std::string digits(double x) {
 std::string percent(const Exact& part, const Exact& whole) {
   const Exact ratio = part / whole;
   char text[32];
-  std::snprintf(text, sizeof text, "%.2f", 100 * std::stod(ratio.numerator_string()) / std::stod(ratio.denominator_string()));
+  std::snprintf(text, sizeof text, "%.2f",
+                100 * std::stod(ratio.numerator_string()) / std::stod(ratio.denominator_string()));
   return text;
 }
 
@@ -41,7 +45,8 @@ struct Cell {
 };
 
 /// x / s, its E4M3 code and the code's value times s, all exact; and the recipe's values in binary32.
-void check_cells(const std::vector<Cell>& cells, const Exact& s, const char* recipe, const Inputs& inputs = {}) {
+void check_cells(const std::vector<Cell>& cells, const Exact& s, const char* recipe,
+                 const Inputs& inputs = {}) {
   std::vector<double> x;
   for (const Cell& cell : cells) {
     EXPECT_EQ(fraction(cell.x) / s, fraction(cell.quotient)) << cell.x;
@@ -60,9 +65,13 @@ void check_cells(const std::vector<Cell>& cells, const Exact& s, const char* rec
 
 TEST(WorkedScales, Dynamic) {
   for (const char* recipe : {"fp8_per_token/vllm_cuda", "fp8_per_token/vllm_native"}) {
-    check_cells({{"0.01", "7/5", 0x3b, "11/1120", "0.00982142892"}, {"-0.8", "-112", 0xee, "-4/5", "-0.800000012"}, {"3.2", "448", 0x7e, "16/5", "3.20000005"}},
+    check_cells({{"0.01", "7/5", 0x3b, "11/1120", "0.00982142892"},
+                 {"-0.8", "-112", 0xee, "-4/5", "-0.800000012"},
+                 {"3.2", "448", 0x7e, "16/5", "3.20000005"}},
                 fraction("1/140"), recipe);
-    check_cells({{"2", "224/45", 0x4a, "225/112", "2.00892854"}, {"-45", "-112", 0xee, "-45", "-45"}, {"180", "448", 0x7e, "180", "180"}},
+    check_cells({{"2", "224/45", 0x4a, "225/112", "2.00892854"},
+                 {"-45", "-112", 0xee, "-45", "-45"},
+                 {"180", "448", 0x7e, "180", "180"}},
                 fraction("45/112"), recipe);
   }
   EXPECT_EQ(fraction("3.2") / Exact(448), fraction("1/140"));
@@ -94,7 +103,8 @@ TEST(WorkedScales, Static) {
   EXPECT_TRUE(around.low_is_even);
   EXPECT_EQ(percent(fraction("75/7168") - fraction("0.01"), fraction("0.01")), "4.63");
   EXPECT_EQ(percent(Exact(45) - fraction("300/7"), Exact(45)), "4.76");
-  for (const char* x : {"0.01", "-0.8", "3.2", "2", "-45", "180"}) {  // x / s and x * (1 / s) agree on these
+  for (const char* x :
+       {"0.01", "-0.8", "3.2", "2", "-45", "180"}) {  // x / s and x * (1 / s) agree on these
     const auto number = static_cast<float>(numbers(x)[0]), scale = static_cast<float>(s32);
     const auto code = [](float y) { return nearest_code(Exact::from_double(y), "e4m3"); };
     EXPECT_EQ(code(number / scale), code(number * (1.0f / scale))) << x;
@@ -106,7 +116,8 @@ TEST(WorkedScales, One) {
       {"0.001", {0x01, "0.001953125"}}, {"2^-10", {0x00, "0"}}, {"0x1.000002p-10", {0x01, "0.001953125"}},
       {"3/1024", {0x02, "0.00390625"}}, {"448", {0x7e, "448"}}, {"464", {0x7e, "448"}}};
   for (const auto& [x, answer] : rows) {
-    for (const Overflow overflow : {Overflow::saturate, Overflow::overflow}) EXPECT_EQ(nearest_code(fraction(x), "e4m3", overflow), answer.first) << x;
+    for (const Overflow overflow : {Overflow::saturate, Overflow::overflow})
+      EXPECT_EQ(nearest_code(fraction(x), "e4m3", overflow), answer.first) << x;
     EXPECT_EQ(value_of_code("e4m3", answer.first), fraction(answer.second)) << x;
   }
   for (const char* x : {"465", "500"}) {
@@ -154,11 +165,21 @@ TEST(WorkedKivi, Grids) {
 }
 
 TEST(WorkedKivi, SecondPair) {
-  const Matrix k = matrix_of("0.1 0.2 8 0.1;0.3 0.1 9 0.2;0.2 0.3 7.5 0.1"), v = matrix_of("0.5 0.3 0.4 0.6;2 1.8 2.1 1.9;0.1 0.2 0.1 0.3");
-  check_grids(transposed(k), {{"0.1", "1/15", "0 3 2", ""}, {"0.1", "1/15", "2 0 3", ""}, {"7.5", "1/2", "1 3 0", ""}, {"0.1", "1/30", "0 3 0", ""}});
-  check_grids(k, {{"0.1", "79/30", "0 0 3 0", ""}, {"0.1", "89/30", "0 0 3 0", ""}, {"0.1", "37/15", "0 0 3 0", ""}});
-  check_grids(v, {{"0.3", "1/10", "2 0 1 3", ""}, {"1.8", "1/10", "2 0 3 1", ""}, {"0.1", "1/15", "0 2 0 3", ""}});
-  check_grids(transposed(v), {{"0.1", "19/30", "1 3 0", ""}, {"0.2", "8/15", "0 3 0", ""}, {"0.1", "2/3", "0 3 0", ""}, {"0.3", "8/15", "1 3 0", ""}});
+  const Matrix k = matrix_of("0.1 0.2 8 0.1;0.3 0.1 9 0.2;0.2 0.3 7.5 0.1"),
+               v = matrix_of("0.5 0.3 0.4 0.6;2 1.8 2.1 1.9;0.1 0.2 0.1 0.3");
+  check_grids(transposed(k), {{"0.1", "1/15", "0 3 2", ""},
+                              {"0.1", "1/15", "2 0 3", ""},
+                              {"7.5", "1/2", "1 3 0", ""},
+                              {"0.1", "1/30", "0 3 0", ""}});
+  check_grids(
+      k,
+      {{"0.1", "79/30", "0 0 3 0", ""}, {"0.1", "89/30", "0 0 3 0", ""}, {"0.1", "37/15", "0 0 3 0", ""}});
+  check_grids(
+      v, {{"0.3", "1/10", "2 0 1 3", ""}, {"1.8", "1/10", "2 0 3 1", ""}, {"0.1", "1/15", "0 2 0 3", ""}});
+  check_grids(transposed(v), {{"0.1", "19/30", "1 3 0", ""},
+                              {"0.2", "8/15", "0 3 0", ""},
+                              {"0.1", "2/3", "0 3 0", ""},
+                              {"0.3", "8/15", "1 3 0", ""}});
   const Exact half = Exact::pow2(-1);  // the three ties, at 1.5
   EXPECT_EQ((fraction("0.2") - fraction("0.1")) / fraction("1/15"), Exact(1) + half);
   EXPECT_EQ((v[2][1] - fraction("0.1")) / fraction("1/15"), Exact(1) + half);
@@ -167,7 +188,9 @@ TEST(WorkedKivi, SecondPair) {
 TEST(WorkedKivi, RequestCounts) {
   const Exact cache = Exact(320) * Exact(4096) / Exact(1 << 20);  // GiB at 320 KiB per token
   EXPECT_EQ(cache, fraction("1.25"));
-  const auto fit = [&](const Exact& room, int bits) { return (room / (cache * Exact(bits) / Exact(16))).floor(); };
+  const auto fit = [&](const Exact& room, int bits) {
+    return (room / (cache * Exact(bits) / Exact(16))).floor();
+  };
   const Exact bytes = Exact(45'000'000'000) / Exact(1 << 30);
   EXPECT_EQ((Vector{fit(45, 16), fit(45, 8), fit(45, 4)}), vector_of("36 72 144"));
   EXPECT_EQ((Vector{fit(bytes, 16), fit(bytes, 8), fit(bytes, 4)}), vector_of("33 67 134"));
@@ -208,8 +231,9 @@ TEST(WorkedTable, Cells) {
     const char* value;
     bool strict, inclusive;
   };
-  const Row rows[] = {{"-1", "-1", 0, "-1", false, true},     {"-1/4", "-1/2", 1, "0", false, false}, {"0", "-1/3", 1, "0", false, false},
-                      {"1/2", "0", 1, "0", false, false},     {"3/4", "1/6", 2, "1", false, false},   {"2", "1", 3, "2", false, true},
+  const Row rows[] = {{"-1", "-1", 0, "-1", false, true},   {"-1/4", "-1/2", 1, "0", false, false},
+                      {"0", "-1/3", 1, "0", false, false},  {"1/2", "0", 1, "0", false, false},
+                      {"3/4", "1/6", 2, "1", false, false}, {"2", "1", 3, "2", false, true},
                       {"16", "31/3", -1, "16", true, true}};
   for (const Row& row : rows) {
     const Exact x = fraction(row.x), y = (x - off) / range;
@@ -252,10 +276,12 @@ TEST(WorkedSmoothing, Cells) {
   const auto& factor = named_recipe("smoothquant/factor");
   const Inputs weights = {{"wmax", {0.25, 1}}};
   const std::vector<double> maxima = {16, 1};
-  EXPECT_EQ(recipes::dequantize(factor, recipes::quantize(factor, {1, 2, maxima}, weights), weights), (std::vector<double>{8, 1}));
+  EXPECT_EQ(recipes::dequantize(factor, recipes::quantize(factor, {1, 2, maxima}, weights), weights),
+            (std::vector<double>{8, 1}));
   EXPECT_EQ(in_format(spec_of("f16"), 1e-5), 0x1.5p-17);
   EXPECT_EQ(in_format(spec_of("f16"), 0x1.5p-17 / 127), 0x1p-24);
-  EXPECT_EQ(line(named_recipe("smoothquant/o1"), "0 0").substr(0, 2), "01");  // the scale of a zero row, 2^-24
+  EXPECT_EQ(line(named_recipe("smoothquant/o1"), "0 0").substr(0, 2),
+            "01");  // the scale of a zero row, 2^-24
 }
 
 }  // namespace

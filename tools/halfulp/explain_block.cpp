@@ -1,4 +1,5 @@
-// `halfulp explain block`: each step of a recipe with exact and rounded values, codes, errors, packed bytes.
+// `halfulp explain block`: each step of a recipe with exact and rounded values, codes, errors, packed
+// bytes.
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -27,7 +28,8 @@ struct ExplainBlockOptions {
 };
 
 constexpr char kExamples[] =
-    "VALUES are one row, or one column for recipes whose blocks are columns; --input takes a tensor, - rows on standard\n"
+    "VALUES are one row, or one column for recipes whose blocks are columns; --input takes a tensor, - "
+    "rows on standard\n"
     "input. Recipes with a tensor scale take its amax over these values unless --tensor-amax gives it.\n\n"
     "Examples:\n"
     "  halfulp explain block --recipe nvfp4/torchao 6 0.4 -0.02\n"
@@ -35,21 +37,25 @@ constexpr char kExamples[] =
     "  halfulp explain block --recipe mxfp8/rceil --to e5m2 --json 1 2 1000";
 
 bool along_a_column(const recipes::QuantRecipe& recipe) {
-  return recipe.granularity == recipes::Granularity::column || (recipe.granularity == recipes::Granularity::tile && recipe.columns == 1);
+  return recipe.granularity == recipes::Granularity::column ||
+         (recipe.granularity == recipes::Granularity::tile && recipe.columns == 1);
 }
 
 TextTensor read_tensor(const ExplainBlockOptions& options, const recipes::QuantRecipe& recipe) {
   const Format from = require_format(options.from.empty() ? "f32" : options.from);
   TextTensor tensor;
   if (!options.values.empty()) {
-    if (!options.input.empty()) throw InputError("--input", "values are given as well", "give VALUES or --input");
+    if (!options.input.empty())
+      throw InputError("--input", "values are given as well", "give VALUES or --input");
     for (const std::string& text : options.values) tensor.values.push_back(number_of(text, from));
     const auto count = static_cast<std::int64_t>(tensor.values.size());
     tensor.rows = along_a_column(recipe) ? count : 1;
     tensor.columns = along_a_column(recipe) ? 1 : count;
     return tensor;
   }
-  if (options.input.empty()) throw InputError("values", "none are given", "write e.g. halfulp explain block --recipe nvfp4/torchao 6 0.4, or --input FILE");
+  if (options.input.empty())
+    throw InputError("values", "none are given",
+                     "write e.g. halfulp explain block --recipe nvfp4/torchao 6 0.4, or --input FILE");
   if (options.input == "-") {
     TensorLines lines;
     read_rows(lines, from, tensor);
@@ -59,9 +65,11 @@ TextTensor read_tensor(const ExplainBlockOptions& options, const recipes::QuantR
   if (!options.from.empty()) open.dtype = options.from;
   if (!options.shape.empty()) open.shape = tensors::parse_shape(options.shape);
   const TensorRows rows(tensors::open_tensor(options.input, open), options.axis);
-  if (rows.rows() > explain::kMostExplained || rows.columns() > explain::kMostExplained || rows.rows() * rows.columns() > explain::kMostExplained) {
-    throw InputError("tensor " + quoted(options.input), "it is too large to explain value by value",
-                     "cut out at most " + std::to_string(explain::kMostExplained) + " values and give --tensor-amax");
+  if (rows.rows() > explain::kMostExplained || rows.columns() > explain::kMostExplained ||
+      rows.rows() * rows.columns() > explain::kMostExplained) {
+    throw InputError(
+        "tensor " + quoted(options.input), "it is too large to explain value by value",
+        "cut out at most " + std::to_string(explain::kMostExplained) + " values and give --tensor-amax");
   }
   return {rows.rows(), rows.columns(), rows.read(0, rows.rows() * rows.columns())};
 }
@@ -78,14 +86,24 @@ Json steps_json(const std::vector<explain::ExplainedStep>& steps) {
 }
 
 Json to_json(const explain::BlockExplanation& e) {
-  Json json = {{"recipe", e.recipe}, {"rows", e.rows}, {"columns", e.columns}, {"one_scale_per", e.granularity}, {"tensor", steps_json(e.tensor_steps)}};
+  Json json = {{"recipe", e.recipe},
+               {"rows", e.rows},
+               {"columns", e.columns},
+               {"one_scale_per", e.granularity},
+               {"tensor", steps_json(e.tensor_steps)}};
   if (!e.tensor_scale.empty()) json["tensor_scale"] = e.tensor_scale;
   for (const explain::ExplainedBlock& block : e.blocks) {
-    Json b = {{"place", block.place}, {"steps", steps_json(block.steps)}, {"scale", block.scale}, {"zero", block.zero},
-              {"packed", block.packed}, {"packing", block.packing}};
+    Json b = {{"place", block.place}, {"steps", steps_json(block.steps)}, {"scale", block.scale},
+              {"zero", block.zero},   {"packed", block.packed},           {"packing", block.packing}};
     for (const explain::ExplainedElement& element : block.elements) {
-      b["elements"].push_back({{"row", element.row}, {"column", element.column}, {"input", element.input}, {"steps", steps_json(element.steps)},
-                               {"code", element.code}, {"value", element.value}, {"error", element.error}, {"relative", element.relative},
+      b["elements"].push_back({{"row", element.row},
+                               {"column", element.column},
+                               {"input", element.input},
+                               {"steps", steps_json(element.steps)},
+                               {"code", element.code},
+                               {"value", element.value},
+                               {"error", element.error},
+                               {"relative", element.relative},
                                {"kept", element.kept}});
     }
     json["blocks"].push_back(std::move(b));
@@ -100,11 +118,14 @@ int run_explain_block(const ExplainBlockOptions& options, const Globals& globals
   recipes::Inputs inputs = make_inputs(options.recipe, recipe);
   const TextTensor tensor = read_tensor(options, recipe);
   add_random(options.recipe, recipe, 0, tensor.values.size(), inputs);
-  const explain::BlockExplanation e = explain::explain_block(recipe, {tensor.rows, tensor.columns, tensor.values}, inputs);
+  const explain::BlockExplanation e =
+      explain::explain_block(recipe, {tensor.rows, tensor.columns, tensor.values}, inputs);
   if (!options.html.empty()) write_file(options.html, explain::to_html(e));
   Output output;
-  if (globals.json) output.text() += to_json(e).dump() + "\n";
-  else if (options.html.empty()) output.text() += explain::to_text(e);
+  if (globals.json)
+    output.text() += to_json(e).dump() + "\n";
+  else if (options.html.empty())
+    output.text() += explain::to_text(e);
   output.flush();
   return kPassed;
 }
@@ -114,16 +135,28 @@ int run_explain_block(const ExplainBlockOptions& options, const Globals& globals
 void add_explain_block(CLI::App& explain, const Globals& globals, Runner& runner) {
   CLI::App* command = explain.add_subcommand("block", "A recipe on a few values, step by step");
   const auto options = std::make_shared<ExplainBlockOptions>();
-  command->add_option("--recipe,-r", options->recipe.recipe, "Its name, scheme/producer; `halfulp recipes` lists them")->type_name("R")->required();
+  command
+      ->add_option("--recipe,-r", options->recipe.recipe,
+                   "Its name, scheme/producer; `halfulp recipes` lists them")
+      ->type_name("R")
+      ->required();
   command->add_option("--input,-i", options->input, "A tensor file, or - for rows of text")->type_name("X");
-  command->add_option("--from,-f", options->from, "Format of codes and literals (f32), or of a file's words")->type_name("FORMAT");
+  command
+      ->add_option("--from,-f", options->from, "Format of codes and literals (f32), or of a file's words")
+      ->type_name("FORMAT");
   command->add_option("--shape", options->shape, "Shape of a raw .bin file")->type_name("RxC…");
-  command->add_option("--axis", options->axis, "The axis of a file that blocks run along; -1, the last, if not given")->type_name("A");
-  command->add_option("--html", options->html, "Write one self-contained page instead of text")->type_name("FILE");
+  command
+      ->add_option("--axis", options->axis,
+                   "The axis of a file that blocks run along; -1, the last, if not given")
+      ->type_name("A");
+  command->add_option("--html", options->html, "Write one self-contained page instead of text")
+      ->type_name("FILE");
   add_recipe_options(*command, options->recipe);
   add_values(*command, options->values, "VALUE", "Codes (0x…) or literals");
   command->footer(kExamples);
-  command->callback([options, &globals, &runner] { runner = [options, &globals] { return run_explain_block(*options, globals); }; });
+  command->callback([options, &globals, &runner] {
+    runner = [options, &globals] { return run_explain_block(*options, globals); };
+  });
 }
 
 }  // namespace halfulp::tool

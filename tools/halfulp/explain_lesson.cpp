@@ -20,7 +20,8 @@
 namespace halfulp::tool {
 namespace {
 
-/// One recipe on one tensor: rows separated by ";". `options` are those of `halfulp quantize`, `--NAME VALUE` each.
+/// One recipe on one tensor: rows separated by ";". `options` are those of `halfulp quantize`, `--NAME
+/// VALUE` each.
 struct LessonCase {
   const char *caption, *recipe, *rows, *options;
 };
@@ -33,6 +34,7 @@ struct Lesson {
 const std::vector<Lesson>& lessons() {
   constexpr const char* kTokens = "0.01 -0.8 3.2;2 -45 180";
   constexpr const char* kKeys = "0.4 -0.2 9 0.1;-0.3 0.5 11 -0.4;0.2 -0.6 10 0.3;0.5 0.1 12 -0.2";
+  // clang-format off
   static const std::vector<Lesson> all = {
       {"fp8-scales", "Dynamic and static FP8 scales", {
           {"One scale per token, found at run time: the maximum of each row lands on 448", "fp8_per_token/vllm_cuda", kTokens, ""},
@@ -75,6 +77,7 @@ const std::vector<Lesson>& lessons() {
           {"A static scale for amax 1: 2 is clipped to 1, 0.05 gets code 6", "smoothquant/o3", "16 0.05", "--smooth 8,1 --scale 1/127"}},
        "Smoothing moves range from activations to weights; a static scale clips what calibration did not see."},
   };
+  // clang-format on
   return all;
 }
 
@@ -83,13 +86,20 @@ RecipeOptions options_of(const LessonCase& c) {
   options.recipe = c.recipe;
   std::istringstream words(c.options);
   for (std::string name, value; words >> name >> value;) {
-    if (name == "--to") options.to = value;
-    else if (name == "--scale") options.scale = value;
-    else if (name == "--smooth") options.smooth = value;
-    else if (name == "--codebook") options.codebook = value;
-    else if (name == "--outlier-thresholds") options.outlier_thresholds = value;
-    else if (name == "--tensor-amax") options.tensor_amax = value;
-    else options.set.push_back(value);
+    if (name == "--to")
+      options.to = value;
+    else if (name == "--scale")
+      options.scale = value;
+    else if (name == "--smooth")
+      options.smooth = value;
+    else if (name == "--codebook")
+      options.codebook = value;
+    else if (name == "--outlier-thresholds")
+      options.outlier_thresholds = value;
+    else if (name == "--tensor-amax")
+      options.tensor_amax = value;
+    else
+      options.set.push_back(value);
   }
   return options;
 }
@@ -109,7 +119,8 @@ std::string command_of(const LessonCase& c) {
   std::string rows;
   std::istringstream in(c.rows);
   for (std::string row; std::getline(in, row, ';');) rows += " '" + row + "'";
-  return "printf '%s\\n'" + rows + " | halfulp quantize --recipe " + c.recipe + (*c.options == 0 ? "" : " ") + c.options + " --values";
+  return "printf '%s\\n'" + rows + " | halfulp quantize --recipe " + c.recipe +
+         (*c.options == 0 ? "" : " ") + c.options + " --values";
 }
 
 struct Answer {
@@ -132,7 +143,8 @@ Answer answer_of(const LessonCase& c) {
   if (recipe.transform_reg < 0 && recipe.scale.reg >= 0) {
     const recipes::ErrorReport report = recipes::compare(tensor.values, values);
     char line[80];
-    std::snprintf(line, sizeof line, "largest error %.6g, relative error %.4g %%", report.largest_error(), 100 * report.relative());
+    std::snprintf(line, sizeof line, "largest error %.6g, relative error %.4g %%", report.largest_error(),
+                  100 * report.relative());
     answer.errors = line;
   }
   return answer;
@@ -142,7 +154,8 @@ std::string lesson_text(const Lesson& lesson) {
   std::string text = std::string(lesson.title) + "\n";
   for (const LessonCase& c : lesson.cases) {
     const Answer answer = answer_of(c);
-    text += std::string("\n") + c.caption + "\n$ " + command_of(c) + "\n" + answer.text + (answer.errors.empty() ? "" : answer.errors + "\n");
+    text += std::string("\n") + c.caption + "\n$ " + command_of(c) + "\n" + answer.text +
+            (answer.errors.empty() ? "" : answer.errors + "\n");
   }
   return text + "\n" + lesson.point + "\n";
 }
@@ -151,7 +164,10 @@ nlohmann::ordered_json lesson_json(const Lesson& lesson) {
   nlohmann::ordered_json json = {{"name", lesson.name}, {"title", lesson.title}, {"point", lesson.point}};
   for (const LessonCase& c : lesson.cases) {
     const Answer answer = answer_of(c);
-    json["cases"].push_back({{"caption", c.caption}, {"command", command_of(c)}, {"output", answer.text}, {"errors", answer.errors}});
+    json["cases"].push_back({{"caption", c.caption},
+                             {"command", command_of(c)},
+                             {"output", answer.text},
+                             {"errors", answer.errors}});
   }
   return json;
 }
@@ -163,7 +179,8 @@ const Lesson& find_lesson(const std::string& name) {
     names.emplace_back(lesson.name);
   }
   const std::string near = nearest_names(name, names);
-  throw InputError("lesson " + quoted(name), "unknown", near.empty() ? "`halfulp explain lesson` lists the lessons" : "nearest names: " + near);
+  throw InputError("lesson " + quoted(name), "unknown",
+                   near.empty() ? "`halfulp explain lesson` lists the lessons" : "nearest names: " + near);
 }
 
 int run_explain_lesson(const std::string& name, const std::string& html, const Globals& globals) {
@@ -171,14 +188,22 @@ int run_explain_lesson(const std::string& name, const std::string& html, const G
   if (name.empty()) {
     if (!html.empty()) throw InputError("--html", "a page holds one lesson", "name it");
     for (const Lesson& lesson : lessons()) {
-      if (globals.json) output.text() += nlohmann::ordered_json{{"name", lesson.name}, {"title", lesson.title}}.dump() + "\n";
-      else output.text() += lesson.name + std::string(18 - std::string(lesson.name).size(), ' ') + lesson.title + "\n";
+      if (globals.json)
+        output.text() +=
+            nlohmann::ordered_json{{"name", lesson.name}, {"title", lesson.title}}.dump() + "\n";
+      else
+        output.text() +=
+            lesson.name + std::string(18 - std::string(lesson.name).size(), ' ') + lesson.title + "\n";
     }
   } else {
     const Lesson& lesson = find_lesson(name);
-    if (!html.empty()) write_file(html, explain::html_page(lesson.title, "<pre>" + explain::escaped(lesson_text(lesson)) + "</pre>\n"));
-    if (globals.json) output.text() += lesson_json(lesson).dump() + "\n";
-    else if (html.empty()) output.text() += lesson_text(lesson);
+    if (!html.empty())
+      write_file(html, explain::html_page(lesson.title,
+                                          "<pre>" + explain::escaped(lesson_text(lesson)) + "</pre>\n"));
+    if (globals.json)
+      output.text() += lesson_json(lesson).dump() + "\n";
+    else if (html.empty())
+      output.text() += lesson_text(lesson);
   }
   output.flush();
   return kPassed;
@@ -192,7 +217,9 @@ void add_explain_lesson(CLI::App& explain, const Globals& globals, Runner& runne
   command->add_option("NAME", *name, "A lesson");
   command->add_option("--html", *html, "Write one self-contained page instead of text")->type_name("FILE");
   command->footer("Examples:\n  halfulp explain lesson\n  halfulp explain lesson kivi");
-  command->callback([name, html, &globals, &runner] { runner = [name, html, &globals] { return run_explain_lesson(*name, *html, globals); }; });
+  command->callback([name, html, &globals, &runner] {
+    runner = [name, html, &globals] { return run_explain_lesson(*name, *html, globals); };
+  });
 }
 
 }  // namespace halfulp::tool

@@ -29,7 +29,8 @@ using recipes::Step;
 using recipes::StepTrace;
 
 double double_of(const Value& value) {
-  return std::bit_cast<double>(oracle::nearest(value, spec_of("f64"), {.overflow = Overflow::overflow}).code);
+  return std::bit_cast<double>(
+      oracle::nearest(value, spec_of("f64"), {.overflow = Overflow::overflow}).code);
 }
 
 /// `0x1.8p+3 = 12`, `0x1.99999ap-2 ≈ 0.4`; Inf, NaN and zeros as words.
@@ -64,7 +65,8 @@ std::optional<Exact> unrounded(const Step& step, const std::vector<Value>& in) {
     case Op::multiply: return x(0) * x(1);
     case Op::divide: return in[1].cls == ValueClass::zero ? std::nullopt : std::optional(x(0) / x(1));
     case Op::fma: return x(0) * x(1) + x(2);
-    case Op::reciprocal_approx: return in[0].cls == ValueClass::zero ? std::nullopt : std::optional(Exact(1) / x(0));
+    case Op::reciprocal_approx:
+      return in[0].cls == ValueClass::zero ? std::nullopt : std::optional(Exact(1) / x(0));
     case Op::cast: return x(0);
     default: return std::nullopt;
   }
@@ -85,8 +87,12 @@ std::string admissible_text(const Step& step, const std::vector<Value>& in, cons
 class Explainer {
  public:
   explicit Explainer(const QuantRecipe& recipe) : recipe_(recipe) {
-    given_ = {{recipe.A, "A"}, {recipe.LO, "LO"}, {recipe.HI, "HI"}, {recipe.a, "a"}, {recipe.lo, "lo"}, {recipe.hi, "hi"}};
-    for (const recipes::Input& input : recipe.inputs) given_[input.reg] = input.name;
+    given_ = {{recipe.A, "A"}, {recipe.LO, "LO"}, {recipe.HI, "HI"},
+              {recipe.a, "a"}, {recipe.lo, "lo"}, {recipe.hi, "hi"}};
+    for (const recipes::Input& input : recipe.inputs) {
+      if (input.per != recipes::PerInput::table) given_[input.reg] = input.name;
+    }
+    if (recipe.transform_reg >= 0) given_[recipe.x] = "x";
     given_.erase(-1);
   }
 
@@ -97,26 +103,40 @@ class Explainer {
     for (const auto& operand : trace.operands) in.push_back(at(operand, i));
     const Value& result = at(trace.results, i);
     ExplainedStep out{text.result, text.operation, "", number_text(result), "", ""};
-    const std::optional<Exact> before = recipes::is_collective(trace.step->op) ? std::nullopt : unrounded(*trace.step, in);
+    const std::optional<Exact> before =
+        recipes::is_collective(trace.step->op) ? std::nullopt : unrounded(*trace.step, in);
     if (before && (!result.is_finite() || *before != result.number())) out.exact = exact_text(*before);
-    if (!out.exact.empty()) out.rounded_to = (text.precision.empty() ? trace.step->target_name : text.precision) + (text.rounding.empty() ? "" : ", " + text.rounding);
+    if (!out.exact.empty())
+      out.rounded_to = (text.precision.empty() ? trace.step->target_name : text.precision) +
+                       (text.rounding.empty() ? "" : ", " + text.rounding);
     if (!recipes::is_collective(trace.step->op)) out.admissible = admissible_text(*trace.step, in, result);
     return out;
   }
 
-  /// Given values that this step reads for the first time since reset().
-  void add_given(const StepTrace& trace, std::vector<ExplainedStep>& steps) {
+  /// Given values that this step reads for the first time in its block: one for all, or one per element.
+  void add_given(const StepTrace& trace, std::vector<ExplainedStep>& shared,
+                 std::vector<ExplainedElement>& elements) {
     for (std::size_t i = 0; i < trace.operands.size(); ++i) {
-      const auto name = given_.find(trace.step->operands[i]);
-      if (name == given_.end() || trace.operands[i].size() != 1 || seen_[name->first]) continue;
-      seen_[name->first] = true;
-      steps.push_back({name->second, "", "", number_text(trace.operands[i][0]), "", ""});
+      const int reg = trace.step->operands[i];
+      const auto name = given_.find(reg);
+      if (name == given_.end() || seen_[reg]) continue;
+      seen_[reg] = true;
+      const std::string made = reg == recipe_.x ? recipe_.transform_steps.back().text : "";
+      const auto given = [&](const Value& value) {
+        return ExplainedStep{name->second, made, "", number_text(value), "", ""};
+      };
+      const bool each = trace.operands[i].size() != 1 || reg == recipe_.x;
+      for (std::size_t n = 0; each && n < elements.size(); ++n)
+        elements[n].steps.push_back(given(at(trace.operands[i], n)));
+      if (!each) shared.push_back(given(trace.operands[i][0]));
     }
   }
   void next_block() { seen_.clear(); }
 
  private:
-  static const Value& at(const std::vector<Value>& values, std::size_t i) { return values.size() == 1 ? values[0] : values.at(i); }
+  static const Value& at(const std::vector<Value>& values, std::size_t i) {
+    return values.size() == 1 ? values[0] : values.at(i);
+  }
 
   const QuantRecipe& recipe_;
   std::map<int, std::string> given_;
@@ -126,7 +146,8 @@ class Explainer {
 /// The order in which the recipe packs its codes, from what its facts say; empty for codes of whole words.
 std::optional<Packing> packing_of(const QuantRecipe& recipe) {
   const auto says = [&](const char* word) {
-    return std::any_of(recipe.facts.begin(), recipe.facts.end(), [&](const std::string& fact) { return fact.find(word) != std::string::npos; });
+    return std::any_of(recipe.facts.begin(), recipe.facts.end(),
+                       [&](const std::string& fact) { return fact.find(word) != std::string::npos; });
   };
   const int width = recipe.code.format.width;
   if (width > 8) return std::nullopt;
@@ -154,21 +175,25 @@ void add_error(const Value& input, const Value& value, ExplainedElement& element
   element.error = exact_text(error);
   if (input.cls == ValueClass::zero) return;
   char text[40];
-  std::snprintf(text, sizeof text, "%+.3g %%", 100 * double_of(oracle::value_from(error / input.number().abs())));
+  std::snprintf(text, sizeof text, "%+.3g %%",
+                100 * double_of(oracle::value_from(error / input.number().abs())));
   element.relative = text;
 }
 
 std::string range_text(const char* what, std::int64_t first, std::int64_t count) {
-  return std::string(what) + (count == 1 ? " " : "s ") + std::to_string(first) + (count == 1 ? "" : ".." + std::to_string(first + count - 1));
+  return std::string(what) + (count == 1 ? " " : "s ") + std::to_string(first) +
+         (count == 1 ? "" : ".." + std::to_string(first + count - 1));
 }
 
 }  // namespace
 
-BlockExplanation explain_block(const QuantRecipe& recipe, const recipes::TensorView& tensor, const recipes::Inputs& inputs) {
+BlockExplanation explain_block(const QuantRecipe& recipe, const recipes::TensorView& tensor,
+                               const recipes::Inputs& inputs) {
   const auto count = static_cast<std::int64_t>(tensor.values.size());
   if (count == 0) throw InputError("tensor", "it is empty", "give at least one value");
   if (count > kMostExplained)
-    throw InputError("tensor", std::to_string(count) + " values are too many to explain one by one", "give at most " + std::to_string(kMostExplained));
+    throw InputError("tensor", std::to_string(count) + " values are too many to explain one by one",
+                     "give at most " + std::to_string(kMostExplained));
   BlockExplanation out;
   out.recipe = recipe.name;
   out.granularity = recipes::granularity_text(recipe);
@@ -181,7 +206,8 @@ BlockExplanation explain_block(const QuantRecipe& recipe, const recipes::TensorV
   for (std::int64_t i = 0; i < blocks.count(); ++i) {
     const auto range = blocks[i];
     ExplainedBlock& block = out.blocks[static_cast<std::size_t>(i)];
-    block.place = range_text("row", range.row, range.rows) + ", " + range_text("column", range.column, range.columns);
+    block.place =
+        range_text("row", range.row, range.rows) + ", " + range_text("column", range.column, range.columns);
     for (std::int64_t r = range.row; r < range.row + range.rows; ++r) {
       for (std::int64_t c = range.column; c < range.column + range.columns; ++c) {
         ExplainedElement& element = block.elements.emplace_back();
@@ -197,16 +223,19 @@ BlockExplanation explain_block(const QuantRecipe& recipe, const recipes::TensorV
     if (trace.step->op == Op::constant) return;
     if (trace.block != current) explainer.next_block();
     current = trace.block;
-    std::vector<ExplainedStep>& shared = trace.block < 0 ? out.tensor_steps : out.blocks[static_cast<std::size_t>(trace.block)].steps;
-    explainer.add_given(trace, shared);
+    std::vector<ExplainedElement> none;
+    const auto block = static_cast<std::size_t>(trace.block);
+    std::vector<ExplainedStep>& shared = trace.block < 0 ? out.tensor_steps : out.blocks[block].steps;
+    std::vector<ExplainedElement>& elements = trace.block < 0 ? none : out.blocks[block].elements;
+    explainer.add_given(trace, shared, elements);
     if (trace.step->scope != recipes::Scope::element) {
       shared.push_back(explainer.step(trace, 0));
       return;
     }
-    auto& elements = out.blocks[static_cast<std::size_t>(trace.block)].elements;
     for (std::size_t i = 0; i < elements.size(); ++i) elements[i].steps.push_back(explainer.step(trace, i));
   });
-  if (q != recipes::quantize(recipe, tensor, inputs)) throw std::logic_error("internal: the engine and its exact twin differ; please report this");
+  if (q != recipes::quantize(recipe, tensor, inputs))
+    throw std::logic_error("internal: the engine and its exact twin differ; please report this");
 
   const std::vector<Value> values = recipes::dequantize_exact(recipe, q, inputs);
   if (q.tensor_scale) out.tensor_scale = code_text(recipe.tensor_scale.format, *q.tensor_scale);
@@ -221,8 +250,11 @@ BlockExplanation explain_block(const QuantRecipe& recipe, const recipes::TensorV
       element.input = number_text(input);
       element.code = code_text(recipe.code.format, q.codes[i]);
       element.value = number_text(values[i]);
-      element.kept = std::any_of(q.kept.begin(), q.kept.end(), [&](const recipes::Kept& k) { return k.index == static_cast<std::int64_t>(i); });
-      if (recipe.transform_reg < 0) add_error(input, values[i], element);  // else values are those of the transformed elements
+      element.kept = std::any_of(q.kept.begin(), q.kept.end(), [&](const recipes::Kept& k) {
+        return k.index == static_cast<std::int64_t>(i);
+      });
+      if (recipe.transform_reg < 0)
+        add_error(input, values[i], element);  // else values are those of the transformed elements
       codes.push_back(q.codes[i]);
     }
     add_packed(recipe, codes, block);

@@ -1,5 +1,5 @@
-// What a recipe does to a small tensor, step by step: exact results before each rounding, codes, errors, packed bytes.
-// Everything is the exact twin's.
+// What a recipe does to a small tensor, step by step: exact results before each rounding, codes, errors,
+// packed bytes. Everything is the exact twin's.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,13 @@ namespace halfulp::explain {
 
 /// One operation with the numbers put in.
 struct ExplainedStep {
-  std::string result;     ///< a variable, `code`, or %N for a part of an expression; `given` for what the recipe starts from
+  std::string result;     ///< a variable, `code`, or %N for a part of an expression; `given` for what the
+                          ///< recipe starts from
   std::string operation;  ///< `a / 448`; empty for given values
   std::string exact;      ///< before the rounding; empty where nothing was rounded away
   std::string value;      ///< hex-float and decimal
-  std::string rounded_to;  ///< precision or format with its rounding; empty where the operation does not round
+  std::string
+      rounded_to;  ///< precision or format with its rounding; empty where the operation does not round
   std::string admissible;  ///< other results that are right, for approximate steps
 };
 
@@ -35,7 +37,8 @@ struct ExplainedBlock {
   std::vector<ExplainedStep> steps;
   std::vector<ExplainedElement> elements;
   std::string scale, zero;  ///< stored codes, empty where there is none
-  std::string packed;       ///< bytes of the element codes in hexadecimal, in the order of `packing`; empty for whole words
+  std::string packed;  ///< bytes of the element codes in hexadecimal, in the order of `packing`; empty for
+                       ///< whole words
   std::string packing;
 };
 
@@ -52,8 +55,8 @@ struct BlockExplanation {
 /// More elements than this are refused: the text has several lines for each.
 inline constexpr std::int64_t kMostExplained = 4096;
 
-/// Explains the quantization of a tensor. Throws InputError for an empty tensor, too many elements, and what
-/// quantize() refuses.
+/// Explains the quantization of a tensor. Throws InputError for an empty tensor, too many elements, and
+/// what quantize() refuses.
 BlockExplanation explain_block(const recipes::QuantRecipe& recipe, const recipes::TensorView& tensor,
                                const recipes::Inputs& inputs = {});
 

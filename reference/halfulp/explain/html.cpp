@@ -37,7 +37,8 @@ std::string escaped(const std::string& text) {
 std::string html_page(const std::string& title, const std::string& body) {
   return "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
          "<meta name=\"viewport\" content=\"width=device-width\"><title>" +
-         escaped(title) + "</title><style>" + kStyle + "</style></head><body>\n<main>\n" + body + "</main>\n</body></html>\n";
+         escaped(title) + "</title><style>" + kStyle + "</style></head><body>\n<main>\n" + body +
+         "</main>\n</body></html>\n";
 }
 
 }  // namespace halfulp::explain

@@ -9,8 +9,8 @@ namespace {
 
 /// Columns that a UTF-8 text takes.
 std::size_t columns(const std::string& text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+  return static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
 std::string padded(std::string text, std::size_t width) {
@@ -19,7 +19,9 @@ std::string padded(std::string text, std::size_t width) {
 }
 
 /// `name = operation`, and what it gives.
-std::string left(const ExplainedStep& s) { return s.operation.empty() ? s.result : s.result + " = " + s.operation; }
+std::string left(const ExplainedStep& s) {
+  return s.operation.empty() ? s.result : s.result + " = " + s.operation;
+}
 std::string right(const ExplainedStep& s) {
   std::string text = s.value;
   if (!s.exact.empty()) text = "exact " + s.exact + "  rounded to " + s.rounded_to + ": " + text;
@@ -48,12 +50,15 @@ std::string stored_line(const ExplainedBlock& block) {
 }
 
 std::string size_text(const BlockExplanation& e) {
-  return std::to_string(e.rows) + " x " + std::to_string(e.columns) + " values, one scale per " + e.granularity;
+  return std::to_string(e.rows) + " x " + std::to_string(e.columns) + " values, one scale per " +
+         e.granularity;
 }
 
 std::string steps_rows(const std::vector<ExplainedStep>& steps) {
   std::string rows;
-  for (const ExplainedStep& s : steps) rows += "<tr><th scope=\"row\"><code>" + escaped(left(s)) + "</code></th><td>" + escaped(right(s)) + "</td></tr>\n";
+  for (const ExplainedStep& s : steps)
+    rows += "<tr><th scope=\"row\"><code>" + escaped(left(s)) + "</code></th><td>" + escaped(right(s)) +
+            "</td></tr>\n";
   return rows;
 }
 
@@ -61,13 +66,16 @@ std::string steps_rows(const std::vector<ExplainedStep>& steps) {
 
 std::string to_text(const BlockExplanation& e) {
   std::string text = e.recipe + ": " + size_text(e) + "\n";
-  if (!e.tensor_steps.empty() || !e.tensor_scale.empty()) text += "\ntensor" + (e.tensor_scale.empty() ? std::string() : ", stored scale " + e.tensor_scale) + "\n";
+  if (!e.tensor_steps.empty() || !e.tensor_scale.empty())
+    text +=
+        "\ntensor" + (e.tensor_scale.empty() ? std::string() : ", stored scale " + e.tensor_scale) + "\n";
   text += steps_text(e.tensor_steps, "  ");
   for (std::size_t b = 0; b < e.blocks.size(); ++b) {
     const ExplainedBlock& block = e.blocks[b];
     text += "\nblock " + std::to_string(b) + ": " + block.place + "\n" + steps_text(block.steps, "  ");
     for (const ExplainedElement& element : block.elements) {
-      text += "  x[" + std::to_string(element.row) + "," + std::to_string(element.column) + "] = " + element.input + "\n";
+      text += "  x[" + std::to_string(element.row) + "," + std::to_string(element.column) +
+              "] = " + element.input + "\n";
       text += steps_text(element.steps, "    ");
       text += "    code " + element.code + "  value " + element.value + error_text(element) + "\n";
     }
@@ -81,18 +89,23 @@ std::string to_text(const BlockExplanation& e) {
 
 std::string to_html(const BlockExplanation& e) {
   std::string body = "<h1>" + escaped(e.recipe) + "</h1>\n<p>" + escaped(size_text(e)) + "</p>\n";
-  if (!e.tensor_steps.empty()) body += "<h2>Tensor</h2>\n<table>\n" + steps_rows(e.tensor_steps) + "</table>\n";
+  if (!e.tensor_steps.empty())
+    body += "<h2>Tensor</h2>\n<table>\n" + steps_rows(e.tensor_steps) + "</table>\n";
   if (!e.tensor_scale.empty()) body += "<p>stored scale <code>" + escaped(e.tensor_scale) + "</code></p>\n";
   for (std::size_t b = 0; b < e.blocks.size(); ++b) {
     const ExplainedBlock& block = e.blocks[b];
-    body += "<h2>Block " + std::to_string(b) + ": " + escaped(block.place) + "</h2>\n<table>\n" + steps_rows(block.steps) + "</table>\n";
+    body += "<h2>Block " + std::to_string(b) + ": " + escaped(block.place) + "</h2>\n<table>\n" +
+            steps_rows(block.steps) + "</table>\n";
     for (const ExplainedElement& element : block.elements) {
-      body += "<details open><summary>x[" + std::to_string(element.row) + "," + std::to_string(element.column) + "] = " + escaped(element.input) +
-              ", code <code>" + escaped(element.code) + "</code>, value " + escaped(element.value) + escaped(error_text(element)) + "</summary>\n<table>\n" +
-              steps_rows(element.steps) + "</table></details>\n";
+      body += "<details open><summary>x[" + std::to_string(element.row) + "," +
+              std::to_string(element.column) + "] = " + escaped(element.input) + ", code <code>" +
+              escaped(element.code) + "</code>, value " + escaped(element.value) +
+              escaped(error_text(element)) + "</summary>\n<table>\n" + steps_rows(element.steps) +
+              "</table></details>\n";
     }
     body += "<p>stored <code>" + escaped(stored_line(block)) + "</code></p>\n";
-    if (!block.packed.empty()) body += "<p>packed <code>" + escaped(block.packed) + "</code> (" + escaped(block.packing) + ")</p>\n";
+    if (!block.packed.empty())
+      body += "<p>packed <code>" + escaped(block.packed) + "</code> (" + escaped(block.packing) + ")</p>\n";
   }
   body += "<p><code>" + escaped(e.value_rule) + "</code></p>\n<ul>\n";
   for (const std::string& fact : e.facts) body += "<li>" + escaped(fact) + "</li>\n";
