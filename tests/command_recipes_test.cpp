@@ -98,6 +98,26 @@ TEST(Recipes, EachPrintsItsSteps) {
   }
 }
 
+TEST(Recipes, ExamplesOfTheRecipeCommandsWorkAsTyped) {
+  for (const std::string name :
+       {"recipes", "quantize", "dequantize", "diff", "explain block", "explain lesson"}) {
+    std::istringstream help(run(command::split(name + " --help")).out);
+    int examples = 0;
+    bool started = false;
+    for (std::string line; std::getline(help, line);) {
+      if (started && line.find("halfulp") != std::string::npos) {
+        const auto result = command::run_shell(line);
+        EXPECT_EQ(result.status, 0) << line << "\n" << result.error;
+        EXPECT_NE(result.out, "") << line;
+        ++examples;
+      }
+      started = started || line.starts_with("Examples:");
+    }
+    EXPECT_GE(examples, 2) << name;
+    EXPECT_LE(examples, 3) << name;
+  }
+}
+
 TEST(Recipes, AnUnknownNameIsAnsweredWithTheNearest) {
   const auto result = run({"recipes", "nvfp4/vlm"});
   EXPECT_EQ(result.status, 2);

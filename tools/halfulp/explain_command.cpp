@@ -29,8 +29,12 @@ constexpr char kExamples[] =
     "Examples:\n"
     "  halfulp explain value --to e4m3 0.01\n"
     "  halfulp explain value --to e4m3 --scale 15/56 -45 --color always\n"
-    "  halfulp explain value --from f32 --to e5m2 --overflow overflow 0x476fffff --json\n"
-    "  halfulp explain block --recipe nvfp4/torchao 6 0.4 -0.02";
+    "  halfulp explain value --from f32 --to e5m2 --overflow overflow 0x476fffff --json";
+constexpr char kAllExamples[] =
+    "Examples:\n"
+    "  halfulp explain value --to e4m3 0.01\n"
+    "  halfulp explain block --recipe nvfp4/torchao 6 0.4 -0.02\n"
+    "  halfulp explain lesson kivi";
 
 oracle::Exact read_exact(const std::string& text) {
   std::string why;
@@ -164,7 +168,7 @@ void add_explain(CLI::App& app, const Globals& globals, Runner& runner) {
   command->footer(kExamples);
   add_explain_block(*explain, globals, runner);
   add_explain_lesson(*explain, globals, runner);
-  explain->footer(kExamples);
+  explain->footer(kAllExamples);
   command->callback([options, &globals, &runner] { runner = [options, &globals] { return run_explain_value(*options, globals); }; });
 }
 

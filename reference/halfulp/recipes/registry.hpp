@@ -13,7 +13,7 @@ namespace halfulp::recipes {
 struct NamedRecipe {
   std::string_view name;
   std::string_view text;  ///< parse.hpp
-  std::string_view mark;  ///< how it is known: source, report, derived, unverified
+  std::string_view mark;  ///< how it is known: source, report, derived, unverified; run: compared with the package
   std::string_view note = {};
 };
 

@@ -47,7 +47,8 @@ const std::string kTransformerEngineFast = kGroup + kTeScale +
     "fact x is bf16\n";
 const std::string kTransformerEngineHadamard = kGroup +
     "transform hadamard(flip_signs(x, 55272)) * 0.25   # signs + + + - + - - - - - - + - + - -, 16-point Sylvester\n" + kTe + kTeFacts +
-    "fact for the column copy alone; both amaxes are taken after the transform; the order of its sums is not stated\n";
+    "fact for the column copy alone; both amaxes are taken after the transform; the order of its sums is not stated\n"
+    "fact the producer takes whole blocks; here a partial one of 1, 2, 4 or 8 gets the shorter transform, others are refused\n";
 const std::string kTransformerEngineStochastic = kGroup +
     "input random per element   # a byte, 0 .. 255\n" + kTeScale + kTeFactor +
     "y = x * f\n"
