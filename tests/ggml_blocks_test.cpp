@@ -26,7 +26,7 @@ struct Case {
 };
 
 fs::path repository() {
-  return fs::absolute(fs::path(__FILE__)).parent_path().parent_path();
+  return HALFULP_SOURCE_DIR;
 }
 
 /// Blocks where both answer by definition: finite, and 1/d finite. (ggml leaves conversions out of range
