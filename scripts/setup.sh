@@ -59,16 +59,16 @@ install_packages() {
   done
 }
 
-# python_environment: ml_dtypes, gfloat and numpy in .venv, for the implementations under test that are Python.
+# python_environment: ml_dtypes, gfloat, gguf and numpy in .venv, for the implementations under test that are Python.
 python_environment() {
-  if [ -x .venv/bin/python ] && .venv/bin/python -c 'import ml_dtypes, gfloat, numpy' 2>/dev/null; then
+  if [ -x .venv/bin/python ] && .venv/bin/python -c 'import ml_dtypes, gfloat, gguf, numpy' 2>/dev/null; then
     echo "the Python environment .venv is here"
   elif [ $install = no ]; then
-    echo "no .venv: ml_dtypes, gfloat and numpy are left out"
+    echo "no .venv: ml_dtypes, gfloat, gguf and numpy are left out"
   else
-    echo "installing from PyPI into .venv: ml_dtypes gfloat numpy"
+    echo "installing from PyPI into .venv: ml_dtypes gfloat gguf numpy"
     { python3 -m venv .venv && .venv/bin/pip install -q -r scripts/requirements.txt; } ||
-      echo "could not make .venv; ml_dtypes, gfloat and numpy are left out"
+      echo "could not make .venv; ml_dtypes, gfloat, gguf and numpy are left out"
   fi
 }
 
