@@ -112,7 +112,7 @@ std::string c_text(const PackReader& pack) {
   for (const FormField& field : form_fields(Form::c, m)) {
     text += "\n" + comment(field) + declaration(prefix, field, m.rows);
     const std::uint64_t count = m.rows * field.words_per_row;
-    const std::uint64_t in_line = std::max(1, 100 / (field.digits + 4));
+    const auto in_line = static_cast<std::uint64_t>(std::max(1, 100 / (field.digits + 4)));
     for (std::uint64_t i = 0; i < count; ++i) {
       if (i % in_line == 0) text += "   ";
       text += " " +

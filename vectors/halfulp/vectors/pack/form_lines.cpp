@@ -1,6 +1,7 @@
 // Rows as lines of hexadecimal digits.
 #include "halfulp/vectors/pack/form_lines.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -8,6 +9,8 @@
 
 namespace halfulp::vectors {
 namespace {
+
+constexpr std::size_t kBlockBytes = 1 << 14;  ///< of lines, all of whose fields are written before the next
 
 /// The two digits of every byte.
 constexpr auto kPairs = [] {
@@ -75,22 +78,28 @@ void LineLayout::format(std::span<const std::span<const std::byte>> columns, std
                         std::span<std::byte> out, bool fresh) const {
   char* const text = reinterpret_cast<char*>(out.data());
   const std::size_t line = line_.size();
-  if (fresh) {
-    for (std::uint64_t row = 0; row < rows; ++row) std::memcpy(text + row * line, line_.data(), line);
-  }
-  for (std::size_t i = 0; i < fields_.size(); ++i) {
-    const FormField& field = fields_[i];
-    const auto bytes = static_cast<std::size_t>(field.word_bytes);
-    for (std::uint64_t word = 0; word < field.words_per_row; ++word) {
-      const std::byte* in = columns[i].data() + word * bytes;
-      char* at = text + offsets_[i] + word * (static_cast<std::size_t>(field.digits) + word_step_);
-      with_word_type(field.word_bytes, [&](auto type) {
-        using Word = decltype(type);
-        if (field.mask == low_mask(8 * field.word_bytes))
-          format_whole<Word>(in, bytes * field.words_per_row, rows, at, line);
-        else
-          format_part<Word>(in, bytes * field.words_per_row, rows, at, line, field);
-      });
+  const std::uint64_t block = std::max<std::uint64_t>(1, kBlockBytes / line);
+  for (std::uint64_t first = 0; first < rows; first += block) {
+    const std::uint64_t count = std::min(block, rows - first);
+    char* const lines = text + first * line;
+    if (fresh) {
+      for (std::uint64_t row = 0; row < count; ++row) std::memcpy(lines + row * line, line_.data(), line);
+    }
+    for (std::size_t i = 0; i < fields_.size(); ++i) {
+      const FormField& field = fields_[i];
+      const std::size_t row_bytes = static_cast<std::size_t>(field.word_bytes) * field.words_per_row;
+      for (std::uint64_t word = 0; word < field.words_per_row; ++word) {
+        const std::byte* in =
+            columns[i].data() + first * row_bytes + word * static_cast<std::size_t>(field.word_bytes);
+        char* at = lines + offsets_[i] + word * (static_cast<std::size_t>(field.digits) + word_step_);
+        with_word_type(field.word_bytes, [&](auto type) {
+          using Word = decltype(type);
+          if (field.mask == low_mask(8 * field.word_bytes))
+            format_whole<Word>(in, row_bytes, count, at, line);
+          else
+            format_part<Word>(in, row_bytes, count, at, line, field);
+        });
+      }
     }
   }
 }

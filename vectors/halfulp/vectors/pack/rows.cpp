@@ -11,7 +11,7 @@
 namespace halfulp::vectors {
 namespace {
 
-constexpr std::uint64_t kPieceBytes = 1 << 20;  ///< of all columns; stays in the second-level cache
+constexpr std::uint64_t kPieceBytes = 1 << 18;  ///< of all columns; stays in the second-level cache
 
 }  // namespace
 
