@@ -5,8 +5,10 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "command_runner.hpp"
+#include "halfulp/vectors/pack/pack.hpp"
 
 namespace command {
 namespace {
@@ -82,7 +84,7 @@ TEST(Gen, LevelsHaveTheirDefaults) {
 TEST(Gen, TheSameBytesOnEveryNumberOfThreadsAndOtherOnesForAnotherSeed) {
   const Folder folder;
   const auto made = [&](const std::string& name, const char* threads, const char* seed) {
-    const Result r = run({"gen", "cast:f32:bf16", "-o", folder / name, "--level", "stratified", "--threads",
+    const Result r = run({"gen", "cast:f32:e4m3", "-o", folder / name, "--level", "stratified", "--threads",
                           threads, "--seed", seed, "--also", "txt,memh"});
     EXPECT_EQ(r.status, 0) << r.error;
     std::string all;
@@ -146,12 +148,58 @@ TEST(Gen, BadArgumentsGiveOneLineAndLeaveNothing) {
   EXPECT_EQ(folder.files(), 1);
 }
 
+TEST(Gen, ItsExamplesWorkAsTyped) {
+  const Folder folder;
+  const std::string help = run({"gen", "--help"}).out;
+  const std::size_t at = help.find("Examples:\n");
+  ASSERT_NE(at, std::string::npos) << help;
+  std::istringstream lines(help.substr(at + 10));
+  int examples = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("halfulp") == std::string::npos) continue;
+    const Result r = run_shell("cd " + folder / "" + " && " + line);
+    EXPECT_EQ(r.status, 0) << line << r.error;
+    EXPECT_NE(r.out, "");
+    ++examples;
+  }
+  EXPECT_EQ(examples, 3);
+  EXPECT_EQ(folder.files(), 3);
+}
+
+TEST(Gen, WhatItAndQuantizeWriteAreReadAsPacks) {
+  using namespace halfulp::vectors;
+  const Folder folder;
+  for (const char* name : {"a", "a.npz", "a.safetensors"}) {
+    ASSERT_EQ(run({"gen", "cast:f32:e2m1,nan=nan_to_max", "-o", folder / name}).status, 0);
+    const auto pack = read_pack(folder / name);
+    EXPECT_EQ(pack->manifest().kind, "cast");
+    EXPECT_EQ(pack->manifest().spec, "cast:f32:e2m1,nan=nan_to_max");
+    EXPECT_EQ(pack->column(0).size(), 4 * pack->manifest().rows);
+  }
+  for (const char* recipe :
+       {"nvfp4/transformer_engine", "fp8_per_tensor/vllm_native", "kivi/v", "mxfp8/ocp_floor"}) {
+    for (const char* name : {"q", "q.npz", "q.safetensors"}) {
+      fs::remove_all(folder / name);
+      const Result r =
+          run({"quantize", "--recipe", recipe, "--output", folder / name}, "0.5 -1 2 0.25\n1 3 -4 0.5\n");
+      ASSERT_EQ(r.status, 0) << recipe << r.error;
+      const auto pack = read_pack(folder / name);
+      const Manifest& m = pack->manifest();
+      EXPECT_EQ(m.kind, "tensor");
+      EXPECT_TRUE(m.spec.starts_with(std::string("recipe:") + recipe)) << m.spec;
+      ASSERT_NE(m.find("codes"), nullptr);
+      EXPECT_EQ(m.find("codes")->shape, (std::vector<std::uint64_t>{2, 4}));
+      EXPECT_EQ(nlohmann::json::parse(m.details)["recipe"], recipe);
+    }
+  }
+}
+
 TEST(Gen, AFullDiskLeavesNothing) {
   const Folder folder;
   // A file of at most 64 KiB: what is larger cannot be written. SIGXFSZ must be ignored for write() to fail
   // instead.
   for (const char* name : {"a", "a.npz", "a.safetensors"}) {
-    const Result r = run_shell("trap '' XFSZ; ulimit -f 64; halfulp gen cast:f32:f16 -o " + folder / name);
+    const Result r = run_shell("trap '' XFSZ; ulimit -f 64; halfulp gen cast:bf16:e4m3 --level exhaustive -o " + folder / name);
     EXPECT_EQ(r.status, 2) << r.out;
     expect_one_error_line(r.error);
     EXPECT_NE(r.error.find("cannot be written"), std::string::npos) << r.error;

@@ -32,9 +32,9 @@ constexpr char kExamples[] =
     "ends in .npz or .safetensors. --also puts further forms beside the columns: vectors.npz, .safetensors,\n"
     ".memh (Verilog), .h (C), .txt and .json.\n\n"
     "Examples:\n"
-    "  halfulp gen cast:f32:e4m3 -o e4m3 && rm -r e4m3\n"
-    "  halfulp gen cast:f16:e5m2,rounding=toward_zero -o e5m2.npz --level stratified && rm e5m2.npz\n"
-    "  halfulp gen decode:e4m3 -o decode --also memh,c,txt --quiet && rm -r decode";
+    "  halfulp gen cast:f32:e4m3 -o e4m3\n"
+    "  halfulp gen cast:f16:e5m2,rounding=toward_zero -o e5m2.npz --level stratified\n"
+    "  halfulp gen decode:e4m3 -o decode --also memh,c,txt";
 
 template <class Enum>
 Enum require_named(const char* what, const std::string& word, const char* choices) {
@@ -138,7 +138,7 @@ void add_gen(CLI::App& app, const Globals& globals, Runner& runner) {
                    "specials, thresholds (default of casts), stratified (default of decodes), exhaustive")
       ->type_name("LEVEL");
   command->add_option("--seed", options->seed, "Seed of the random rows (default 0)")->type_name("N");
-  command->add_option("--also", options->also, "Further forms: npz,safetensors,memh,c,txt,json")->type_name("FORMS")->delimiter(',');
+  command->add_option("--also", options->also, "Further forms: npz,safetensors,memh,c,txt,json")->type_name("FORMS")->delimiter(',')->allow_extra_args(false);
   command->footer(kExamples);
   command->callback([options, &globals, &runner] {
     runner = [options, &globals] { return run_interruptible([&] { return run_gen(*options, globals); }); };
