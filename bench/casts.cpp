@@ -166,4 +166,9 @@ void add_cast_goals() {
   add_scalar_goals();
 }
 
+void add_goals() {
+  add_cast_goals();
+  add_peer_goals();
+}
+
 }  // namespace halfulp::bench

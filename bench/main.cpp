@@ -1,4 +1,4 @@
-// bench_casts [--quick] [Google Benchmark's options]. --quick: 16 Mi elements for 64 Mi.
+// bench_… [--quick] [Google Benchmark's options]. --quick: 16 Mi elements for 64 Mi.
 #include <cstring>
 
 #include "data.hpp"
@@ -16,8 +16,7 @@ int main(int argc, char** argv) {
   argv[kept] = nullptr;
   benchmark::Initialize(&kept, argv);
   if (benchmark::ReportUnrecognizedArguments(kept, argv)) return 1;
-  halfulp::bench::add_cast_goals();
-  halfulp::bench::add_peer_goals();
+  halfulp::bench::add_goals();
   benchmark::RunSpecifiedBenchmarks();
   return 0;
 }
