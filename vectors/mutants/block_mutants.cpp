@@ -16,11 +16,15 @@ recipes::QuantRecipe mutated(const BlockMutantLine& line, recipes::QuantRecipe r
 
 BlockMutant mutant_of(const BlockMutantLine& line) {
   BlockMutant mutant{line.name, line.about, line.spec, {}};
-  mutant.run = [&line](const RecipePlan& plan, const RecipeRow& row) {
-    if (line.row == nullptr) return answer_by(plan, mutated(line, plan.recipe), row);
-    auto answer = line.row(plan, row);
-    if (!answer) throw std::logic_error(std::string("mutant ") + line.name + " does not apply to " + spec_text(plan));
-    return *answer;
+  mutant.open = [&line](const RecipePlan& plan) -> RowFunction {
+    if (line.row == nullptr) {
+      return [recipe = mutated(line, plan.recipe)](const RecipePlan& p, const RecipeRow& row) { return answer_by(p, recipe, row); };
+    }
+    return [&line](const RecipePlan& p, const RecipeRow& row) {
+      auto answer = line.row(p, row);
+      if (!answer) throw std::logic_error(std::string("mutant ") + line.name + " does not apply to " + spec_text(p));
+      return *answer;
+    };
   };
   return mutant;
 }

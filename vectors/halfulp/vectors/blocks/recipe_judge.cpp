@@ -47,7 +47,7 @@ bool is_tie(const RecipePlan& plan, const RecipeRow& row, const RowAnswer& want,
   const double x = row.values[element];
   const double near = std::fabs(x - right), far = std::fabs(x - wrong);
   constexpr double kOneInAMillion = 0x1p-20;  // the scale's own rounding moves exact ties a little
-  return std::isfinite(far) && std::fabs(near - far) <= kOneInAMillion * far;
+  return std::isfinite(far) && right != wrong && std::fabs(near - far) <= kOneInAMillion * far;
 }
 
 class Judge {
@@ -154,7 +154,7 @@ class Judge {
 
   /// The block holds the right codes in other places.
   bool codes_shuffled(const RowAnswer& want, const RowAnswer& got, std::int64_t block) const {
-    if (got.codes.size() != want.codes.size()) return false;
+    if (got.codes.empty() || got.codes.size() != want.codes.size()) return false;
     std::vector<std::uint64_t> a, b;
     for_each_place(blocks_, block, [&](std::size_t i) {
       a.push_back(got.codes[i]);

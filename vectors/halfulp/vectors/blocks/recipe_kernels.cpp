@@ -92,7 +92,7 @@ RowKernel recipe_kernel(const RecipePlan& plan, std::string_view implementation)
   }
   std::vector<std::string> names = {std::string(kEngine)};
   for (const BlockMutant& mutant : block_mutants()) {
-    if (implementation == std::string(kMutant) + mutant.name) return row_kernel(plan, mutant.run);
+    if (implementation == std::string(kMutant) + mutant.name) return row_kernel(plan, mutant.open(plan));
     names.push_back(std::string(kMutant) + mutant.name);
   }
   const std::vector<std::string_view> known(names.begin(), names.end());

@@ -22,7 +22,7 @@ struct BlockMutant {
   std::string name;   ///< without `mutant:`
   std::string about;  ///< what it does wrong
   std::string spec;   ///< under which it is wrong
-  RowFunction run;
+  std::function<RowFunction(const RecipePlan&)> open;
 };
 const std::vector<BlockMutant>& block_mutants();
 
