@@ -21,6 +21,15 @@ std::optional<QuantRecipe> parsed(const QuantRecipe& recipe, const std::string& 
 
 bool is_word_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.'; }
 
+bool is_meant(std::string_view first, Statements where) {
+  for (const std::string_view word : {"granularity", "element", "precision", "amax", "input", "transform", "fact"}) {
+    if (first == word) return false;
+  }
+  if (where == Statements::back) return first == "value";
+  if (where == Statements::behind_scale && first == "scale") return false;
+  return first != "value";
+}
+
 struct Place {
   std::size_t begin = 0, end = 0;
 };
@@ -52,15 +61,15 @@ std::optional<QuantRecipe> with_text(const QuantRecipe& recipe, std::string_view
   return parsed(recipe, text.replace(at, from.size(), to));
 }
 
-std::optional<QuantRecipe> with_variable(const QuantRecipe& recipe, std::string_view variable, std::string_view expression) {
+std::optional<QuantRecipe> with_variable(const QuantRecipe& recipe, std::string_view variable, std::string_view expression,
+                                         Statements where) {
   std::string text;
   bool found = false;
   for (std::size_t line = 0; line < recipe.text.size();) {
     const std::size_t end = std::min(recipe.text.find('\n', line), recipe.text.size());
     const std::string_view statement = std::string_view(recipe.text).substr(line, end - line);
-    const auto first = statement.substr(0, statement.find(' '));
-    const bool plain = first == "granularity" || first == "element" || first == "precision" || first == "amax" || first == "input" ||
-                       first == "transform" || first == "value" || first == "fact";
+    const std::string_view first = statement.substr(0, statement.find(' '));
+    const bool plain = !is_meant(first, where);
     for (std::size_t i = 0; i < statement.size();) {
       if (!is_word_char(statement[i])) {
         text += statement[i++];

@@ -50,9 +50,40 @@ bool is_tie(const RecipePlan& plan, const RecipeRow& row, const RowAnswer& want,
   return std::isfinite(far) && right != wrong && std::fabs(near - far) <= kOneInAMillion * far;
 }
 
-class Judge {
+/// Equality of answers as far as the kernel gave them.
+class Comparison {
  public:
-  Judge(const RecipePlan& plan, BlockTally& tally) : plan_(plan), blocks_(plan.blocks()), tally_(tally) {}
+  explicit Comparison(const RecipePlan& plan)
+      : plan_(plan), blocks_(plan.blocks()), value_format_(find_format(plan.value_format())->spec) {}
+
+  bool same_tensor_scale(const RowAnswer& want, const RowAnswer& got) const {
+    return !got.tensor_scale || !want.tensor_scale || same_word(plan_.recipe.tensor_scale, *got.tensor_scale, *want.tensor_scale);
+  }
+
+  bool same_block(const RowAnswer& want, const RowAnswer& got, std::int64_t block) const {
+    const auto b = static_cast<std::size_t>(block);
+    if (b < got.scales.size() && b < want.scales.size() && !same_word(plan_.recipe.scale, got.scales[b], want.scales[b])) return false;
+    if (b < got.zeros.size() && b < want.zeros.size() && !same_word(plan_.recipe.zero, got.zeros[b], want.zeros[b])) return false;
+    bool same = true;
+    for_each_place(blocks_, block, [&](std::size_t i) { same = same && same_element(want, got, i); });
+    return same;
+  }
+
+  bool same_element(const RowAnswer& want, const RowAnswer& got, std::size_t i) const {
+    if (i < got.codes.size() && i < want.codes.size() && !same_word(plan_.recipe.code, got.codes[i], want.codes[i])) return false;
+    if (i < got.kept.size() && i < want.kept.size() && got.kept[i] != want.kept[i]) return false;
+    return i >= got.values.size() || i >= want.values.size() || same_value(value_format_, got.values[i], want.values[i]);
+  }
+
+ protected:
+  const RecipePlan& plan_;
+  recipes::Blocks blocks_;
+  FormatSpec value_format_;
+};
+
+class Judge : private Comparison {
+ public:
+  Judge(const RecipePlan& plan, BlockTally& tally) : Comparison(plan), tally_(tally) {}
 
   void row(const RecipeRow& row, const RowAnswer& want, const RowAnswer& got) {
     row_ = tally_.rows;
@@ -92,25 +123,6 @@ class Judge {
       }
       wrong_block(row, want, got, b, reordered);
     }
-  }
-
-  bool same_tensor_scale(const RowAnswer& want, const RowAnswer& got) const {
-    return !got.tensor_scale || !want.tensor_scale || same_word(plan_.recipe.tensor_scale, *got.tensor_scale, *want.tensor_scale);
-  }
-
-  bool same_block(const RowAnswer& want, const RowAnswer& got, std::int64_t block) const {
-    const auto b = static_cast<std::size_t>(block);
-    if (b < got.scales.size() && b < want.scales.size() && !same_word(plan_.recipe.scale, got.scales[b], want.scales[b])) return false;
-    if (b < got.zeros.size() && b < want.zeros.size() && !same_word(plan_.recipe.zero, got.zeros[b], want.zeros[b])) return false;
-    bool same = true;
-    for_each_place(blocks_, block, [&](std::size_t i) { same = same && same_element(want, got, i); });
-    return same;
-  }
-
-  bool same_element(const RowAnswer& want, const RowAnswer& got, std::size_t i) const {
-    if (i < got.codes.size() && i < want.codes.size() && !same_word(plan_.recipe.code, got.codes[i], want.codes[i])) return false;
-    if (i < got.kept.size() && i < want.kept.size() && got.kept[i] != want.kept[i]) return false;
-    return i >= got.values.size() || i >= want.values.size() || same_value(value_format_, got.values[i], want.values[i]);
   }
 
   void wrong_block(const RecipeRow& row, const RowAnswer& want, const RowAnswer& got, std::int64_t block, bool reordered) {
@@ -184,9 +196,6 @@ class Judge {
     ++wrong_;
   }
 
-  const RecipePlan& plan_;
-  recipes::Blocks blocks_;
-  FormatSpec value_format_ = find_format(plan_.value_format())->spec;
   BlockTally& tally_;
   std::size_t row_ = 0;
   std::uint64_t wrong_ = 0;
@@ -202,6 +211,19 @@ const BlockCase& BlockTally::first() const {
     if (group.count > 0 && (best == nullptr || key(group.first) < key(*best))) best = &group.first;
   }
   return *best;
+}
+
+std::uint64_t wrong_blocks(const RecipePlan& plan, const std::vector<RowAnswer>& wanted, const RowAnswer& got) {
+  const Comparison comparison(plan);
+  const std::int64_t count = plan.blocks().count();
+  std::uint64_t wrong = 0;
+  for (std::int64_t b = 0; b < count; ++b) {
+    const bool right = std::any_of(wanted.begin(), wanted.end(), [&](const RowAnswer& want) {
+      return comparison.same_tensor_scale(want, got) && comparison.same_block(want, got, b);
+    });
+    wrong += right ? 0 : 1;
+  }
+  return wrong;
 }
 
 bool same_word(const recipes::Stored& stored, std::uint64_t got, std::uint64_t want) {

@@ -55,6 +55,10 @@ struct BlockTally {
 /// are empty were not given and are not judged.
 BlockTally judge_blocks(const RecipePlan& plan, const RecipeRows& rows, const std::vector<RowAnswer>& answers);
 
+/// Blocks of one row that match none of the answers (a wrong tensor scale counts as all of them), without
+/// telling why. Requires at least one answer.
+std::uint64_t wrong_blocks(const RecipePlan& plan, const std::vector<RowAnswer>& wanted, const RowAnswer& got);
+
 /// The same word, or both a NaN that the recipe leaves open.
 bool same_word(const recipes::Stored& stored, std::uint64_t got, std::uint64_t want);
 bool same_value(const FormatSpec& format, std::uint64_t got, std::uint64_t want);
