@@ -45,18 +45,41 @@ std::string details_of(const RecipePlan& plan) {
   return json.dump();
 }
 
-void put_word(std::uint32_t word, std::vector<std::byte>& bytes) {
-  for (int b = 0; b < 4; ++b) bytes.push_back(static_cast<std::byte>(word >> (8 * b)));
-}
+class RecipeRowSource : public RowSource {
+ public:
+  RecipeRowSource(RecipePlan plan, Level level, std::uint64_t seed, int threads)
+      : plan_(std::move(plan)), rows_(level_rows(plan_, level, seed, threads)), manifest_(recipe_manifest(plan_, level, seed, rows_)) {
+    if (rows_.rows.empty()) throw InputError("SPEC " + manifest_.spec, "the recipe refuses every row of the level", "name other inputs");
+  }
 
-/// Cells of one row of some columns, for the functions of recipe_columns.hpp.
-std::vector<std::vector<std::byte>> cells_of(const std::vector<RecipeColumn>& columns) {
-  std::vector<std::vector<std::byte>> cells;
-  for (const RecipeColumn& column : columns) cells.emplace_back(column.row_bytes());
-  return cells;
-}
+  const Manifest& manifest() const override { return manifest_; }
 
-std::vector<std::span<std::byte>> spans_of(std::vector<std::vector<std::byte>>& cells) { return {cells.begin(), cells.end()}; }
+  void fill(std::uint64_t first, std::uint64_t count, std::span<const std::span<std::byte>> columns) const override {
+    const std::vector<RecipeColumn> in = input_columns(plan_), out = expected_columns(plan_);
+    std::vector<std::vector<std::byte>> spare(in.size() + out.size());  // for columns that are not asked for
+    const auto cells = [&](std::size_t from, const std::vector<RecipeColumn>& list, std::uint64_t row) {
+      std::vector<std::span<std::byte>> spans;
+      for (std::size_t i = 0; i < list.size(); ++i) {
+        const std::size_t bytes = list[i].row_bytes();
+        if (columns[from + i].empty()) spare[from + i].resize(bytes);
+        spans.push_back(columns[from + i].empty() ? std::span(spare[from + i]) : columns[from + i].subspan(row * bytes, bytes));
+      }
+      return spans;
+    };
+    const std::span<std::byte> flags = columns[in.size() + out.size()];
+    for (std::uint64_t row = 0; row < count; ++row) {
+      put_inputs(plan_, rows_.rows[first + row], cells(0, in, row));
+      put_answer(plan_, rows_.expected[first + row], cells(in.size(), out, row));
+      for (std::size_t b = 0; b < sizeof(std::uint32_t) && !flags.empty(); ++b)
+        flags[row * sizeof(std::uint32_t) + b] = static_cast<std::byte>(rows_.rows[first + row].flags >> (8 * b));
+    }
+  }
+
+ private:
+  RecipePlan plan_;
+  RecipeRows rows_;
+  Manifest manifest_;
+};
 
 /// The columns of a pack by their place in the manifest, each checked against what the SPEC asks for.
 std::vector<std::span<const std::byte>> columns_of(const PackReader& reader, const std::vector<RecipeColumn>& wanted, Role role,
@@ -100,19 +123,8 @@ Manifest recipe_manifest(const RecipePlan& plan, Level level, std::uint64_t seed
   return manifest;
 }
 
-void write_columns(const RecipePlan& plan, const RecipeRows& rows, PackWriter& writer) {
-  const std::vector<RecipeColumn> inputs = input_columns(plan), answers = expected_columns(plan);
-  std::vector<std::vector<std::byte>> in = cells_of(inputs), out = cells_of(answers);
-  const std::size_t count = inputs.size() + answers.size();
-  std::vector<std::vector<std::byte>> columns(count + 1);
-  for (std::size_t row = 0; row < rows.rows.size(); ++row) {
-    put_inputs(plan, rows.rows[row], spans_of(in));
-    put_answer(plan, rows.expected[row], spans_of(out));
-    for (std::size_t i = 0; i < in.size(); ++i) columns[i].insert(columns[i].end(), in[i].begin(), in[i].end());
-    for (std::size_t i = 0; i < out.size(); ++i) columns[in.size() + i].insert(columns[in.size() + i].end(), out[i].begin(), out[i].end());
-    put_word(rows.rows[row].flags, columns[count]);
-  }
-  for (std::size_t i = 0; i < columns.size(); ++i) writer.write(i, columns[i]);
+std::unique_ptr<RowSource> recipe_rows(RecipePlan plan, Level level, std::uint64_t seed, int threads) {
+  return std::make_unique<RecipeRowSource>(std::move(plan), level, seed, threads);
 }
 
 RecipePack read_recipe_pack(const PackReader& reader, int threads) {

@@ -8,9 +8,11 @@
 #include <map>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "halfulp/error.hpp"
 #include "halfulp/recipes/quantize.hpp"
+#include "halfulp/recipes/witness_blocks.hpp"
 #include "halfulp/thresholds.hpp"
 #include "halfulp/vectors/blocks/row_flags.hpp"
 #include "halfulp/vectors/blocks/row_inputs.hpp"
@@ -55,6 +57,24 @@ class Builder {
     for (const double amax : {2688.0, std::ldexp(mantissa, 4), 3670016.0, std::ldexp(mantissa, -30), 448.0}) {
       const double largest = in_format(plan_.from, amax);
       maxima_rows(scale_thresholds_of(largest), largest, kThresholdElements / 4);
+    }
+  }
+
+  /// Blocks that are known to tell recipes apart which agree nearly everywhere.
+  void documented() {
+    for (const recipes::Specimen& known : recipes::WitnessBlocks(plan_.recipe, plan_.recipe).documented()) {
+      Tensor tensor = filled(plan_.rows, plan_.columns, 0);
+      std::size_t next = 0;
+      for_each_place(blocks_, 0, [&](std::size_t i) {
+        if (next < known.values.size()) tensor.values[i] = in_format(plan_.from, known.values[next++]);
+      });
+      if (known.tensor_amax && blocks_.count() > 1) {
+        bool placed = false;
+        for_each_place(blocks_, blocks_.count() - 1, [&](std::size_t i) {
+          if (!std::exchange(placed, true)) tensor.values[i] = in_format(plan_.from, *known.tensor_amax);
+        });
+      }
+      add(std::move(tensor), 0);
     }
   }
 
@@ -241,7 +261,10 @@ RecipeRows level_rows(const RecipePlan& plan, Level level, std::uint64_t seed, i
     return judged_rows(plan, thinned(stored_rows(plan, level, seed), plan.most_rows), threads);
   Builder builder(plan, seed);
   builder.specials();
-  if (level != Level::specials) builder.thresholds();
+  if (level != Level::specials) {
+    builder.documented();
+    builder.thresholds();
+  }
   if (level == Level::stratified) {
     builder.fillings();
     builder.pairs();
