@@ -1,7 +1,9 @@
 // Diagnosis of recipes: every named recipe and every mutant fed back as a kernel that nobody knows.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <map>
 #include <set>
 
 #include "halfulp/recipes/elements.hpp"
@@ -70,6 +72,20 @@ TEST(BlockDiagnosis, NamesEveryMutant) {
   }
 }
 
+/// A small pack of a recipe, made once.
+struct SmallPack {
+  RecipePlan plan;
+  RecipeRows rows;
+};
+const SmallPack& pack_of(const Named& recipe) {
+  static std::map<std::string, SmallPack> known;
+  const std::string spec = "recipe:" + recipe.name + ",to=" + recipe.element + ",rows=48";
+  const auto found = known.find(spec);
+  if (found != known.end()) return found->second;
+  const RecipePlan plan = parse_recipe_spec(spec);
+  return known.emplace(spec, SmallPack{plan, level_rows(plan, Level::stratified, 0)}).first->second;
+}
+
 /// The first recipe whose pack the kernel `unknown` can be run on and that differs from it there.
 struct Asked {
   RecipePlan plan;
@@ -81,9 +97,9 @@ std::optional<Asked> asked_under(const Named& unknown, const std::vector<Named>&
     if (other.name == unknown.name) continue;
     const recipes::QuantRecipe wanted = recipes::named_recipe(other.name, other.element);
     if (wanted.granularity != own.granularity || wanted.rows != own.rows || wanted.columns != own.columns) continue;
-    const RecipePlan plan = parse_recipe_spec("recipe:" + other.name + ",to=" + other.element + ",rows=64");
-    if (!comparable_recipe(plan, unknown.name, unknown.element)) continue;
-    RecipeVerdict verdict = verify_recipe(plan, recipe_kernel(plan, "recipe:" + unknown.name + ",to=" + unknown.element));
+    if (!comparable_recipe(parse_recipe_spec("recipe:" + other.name + ",to=" + other.element), unknown.name, unknown.element)) continue;
+    const auto& [plan, rows] = pack_of(other);
+    RecipeVerdict verdict = verify_rows(plan, rows, recipe_kernel(plan, "recipe:" + unknown.name + ",to=" + unknown.element));
     if (verdict.answers.failure.empty() && verdict.tally.rows_wrong > 0) return Asked{plan, std::move(verdict)};
   }
   return std::nullopt;
