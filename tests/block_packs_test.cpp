@@ -16,9 +16,9 @@
 #include "halfulp/vectors/blocks/recipe_pack.hpp"
 #include "halfulp/vectors/blocks/recipe_report.hpp"
 #include "halfulp/vectors/blocks/recipe_verify.hpp"
-#include "halfulp/vectors/implementation.hpp"
 #include "halfulp/vectors/blocks/row_flags.hpp"
 #include "halfulp/vectors/blocks/strata.hpp"
+#include "halfulp/vectors/implementation.hpp"
 
 namespace halfulp::vectors {
 namespace {
@@ -46,13 +46,18 @@ std::string folder(const std::string& name) {
 TEST(RecipeSpec, CanonicalTextGivesTheSamePlan) {
   const std::pair<const char*, const char*> specs[] = {
       {"recipe:mxfp8/rceil", "recipe:mxfp8/rceil,to=e4m3,from=f32,shape=2x64"},
-      {"recipe:mxfp8/rceil,to=float8_e5m2,from=bfloat16", "recipe:mxfp8/rceil,to=e5m2,from=bf16,shape=2x64"},
-      {"recipe:mxfp4/vllm,packing=low_first,layout=128x4,rows=5", "recipe:mxfp4/vllm,to=e2m1,from=f32,shape=2x64,rows=5,packing=low_first,layout=128x4"},
+      {"recipe:mxfp8/rceil,to=float8_e5m2,from=bfloat16",
+       "recipe:mxfp8/rceil,to=e5m2,from=bf16,shape=2x64"},
+      {"recipe:mxfp4/vllm,packing=low_first,layout=128x4,rows=5",
+       "recipe:mxfp4/vllm,to=e2m1,from=f32,shape=2x64,rows=5,packing=low_first,layout=128x4"},
       {"recipe:fp8_block/deepseek,block=128x128,layout=transposed,multiple=4,shape=128x128",
-       "recipe:fp8_block/deepseek,to=e4m3,block=128x128,from=f32,shape=128x128,layout=transposed,multiple=4"},
+       "recipe:fp8_block/"
+       "deepseek,to=e4m3,block=128x128,from=f32,shape=128x128,layout=transposed,multiple=4"},
       {"recipe:fp8_per_token/vllm_cuda,ub=1200,task=dequantize", "no error"},
-      {"recipe:nvfp4/vllm,tensor_amax=varied", "recipe:nvfp4/vllm,to=e2m1,from=f32,shape=2x32,tensor_amax=varied"},
-      {"recipe:int_asym/zero_point,clip=0x1.cp-1", "recipe:int_asym/zero_point,to=uint8,from=f32,shape=4x16,clip=0x1.cp-1"},
+      {"recipe:nvfp4/vllm,tensor_amax=varied",
+       "recipe:nvfp4/vllm,to=e2m1,from=f32,shape=2x32,tensor_amax=varied"},
+      {"recipe:int_asym/zero_point,clip=0x1.cp-1",
+       "recipe:int_asym/zero_point,to=uint8,from=f32,shape=4x16,clip=0x1.cp-1"},
       {"recipe:fp8_static/vllm,scale=0.5", "recipe:fp8_static/vllm,to=e4m3,from=f32,shape=2x16,scale=0.5"}};
   for (const auto& [spec, text] : specs) {
     if (std::string(text) == "no error") continue;
@@ -95,10 +100,17 @@ TEST(RecipeSpec, RefusalsSayWhatToDo) {
     const std::string error = error_of([&, s = spec] { parse_recipe_spec(s); });
     EXPECT_NE(error.find(words), std::string::npos) << spec << ": " << error;
   }
-  EXPECT_NE(error_of([] { level_rows(parse_recipe_spec("recipe:mxfp8/rceil"), Level::exhaustive, 0); }).find("use stratified"), std::string::npos);
+  EXPECT_NE(error_of([] {
+              level_rows(parse_recipe_spec("recipe:mxfp8/rceil"), Level::exhaustive, 0);
+            }).find("use stratified"),
+            std::string::npos);
   const RecipePlan plan = parse_recipe_spec("recipe:mxfp8/rceil");
-  EXPECT_NE(error_of([&] { recipe_kernel(plan, "mutant:scale_flor"); }).find("mutant:scale_floor"), std::string::npos);
-  EXPECT_NE(error_of([&] { recipe_kernel(plan, "recipe:nvfp4/vllm"); }).find("does not store what mxfp8/rceil stores"), std::string::npos);
+  EXPECT_NE(error_of([&] { recipe_kernel(plan, "mutant:scale_flor"); }).find("mutant:scale_floor"),
+            std::string::npos);
+  EXPECT_NE(error_of([&] {
+              recipe_kernel(plan, "recipe:nvfp4/vllm");
+            }).find("does not store what mxfp8/rceil stores"),
+            std::string::npos);
 }
 
 // ---- rows ----
@@ -108,8 +120,10 @@ TEST(RecipeRowsOfLevels, EveryRecipeAndTaskPassesItsOwnPack) {
   for (const std::string_view name : recipes::recipe_names()) {
     for (const std::string& element : recipes::recipe_elements(name)) {
       for (const char* task : {"quantize", "dequantize", "fake_quantize"}) {
-        const RecipePlan plan = parse_recipe_spec("recipe:" + std::string(name) + ",to=" + element + ",rows=8,task=" + task);
-        const RecipeVerdict verdict = verify_recipe(plan, recipe_kernel(plan, "halfulp"), {.level = Level::thresholds});
+        const RecipePlan plan =
+            parse_recipe_spec("recipe:" + std::string(name) + ",to=" + element + ",rows=8,task=" + task);
+        const RecipeVerdict verdict =
+            verify_recipe(plan, recipe_kernel(plan, "halfulp"), {.level = Level::thresholds});
         EXPECT_TRUE(verdict.passed()) << spec_text(plan) << " " << verdict.answers.failure;
         EXPECT_EQ(verdict.tally.by_choice, 0u);
         ++plans;
@@ -122,7 +136,8 @@ TEST(RecipeRowsOfLevels, EveryRecipeAndTaskPassesItsOwnPack) {
 
 TEST(RecipeRowsOfLevels, TheSameForEveryNumberOfThreadsAndOtherwiseForAnotherSeed) {
   const RecipePlan plan = parse_recipe_spec("recipe:nvfp4/torchao");
-  const RecipeRows one = level_rows(plan, Level::thresholds, 5, 1), three = level_rows(plan, Level::thresholds, 5, 3);
+  const RecipeRows one = level_rows(plan, Level::thresholds, 5, 1),
+                   three = level_rows(plan, Level::thresholds, 5, 3);
   ASSERT_EQ(one.rows.size(), three.rows.size());
   const auto same_bits = [](const std::vector<double>& a, const std::vector<double>& b) {
     return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
@@ -146,7 +161,9 @@ TEST(RecipeRowsOfLevels, StratifiedReachesEveryScaleAndPair) {
     for (std::int64_t b = 0; b < plan.blocks().count(); ++b) {
       const std::uint64_t scale = answer.scales[static_cast<std::size_t>(b)];
       scales.insert(scale);
-      blocks::for_each_place(plan.blocks(), b, [&](std::size_t i) { pairs.insert({scale, answer.codes[i]}); });
+      blocks::for_each_place(plan.blocks(), b, [&](std::size_t i) {
+        pairs.insert({scale, answer.codes[i]});
+      });
     }
   }
   // Bytes 0 .. 252: the largest binary32 number has exponent 127 - 2; 255 for NaN and Inf.
@@ -163,12 +180,15 @@ TEST(RecipeRowsOfLevels, FlagsSayWhatIsInARow) {
   const RecipeRows rows = level_rows(plan, Level::stratified, 0);
   std::map<std::string, std::size_t> counts;
   for (const RecipeRow& row : rows.rows) {
-    for (std::size_t bit = 0; bit < row_flags().size(); ++bit) counts[row_flags()[bit].name] += row.flags >> bit & 1;
+    for (std::size_t bit = 0; bit < row_flags().size(); ++bit)
+      counts[row_flags()[bit].name] += row.flags >> bit & 1;
   }
   for (const FlagNote& note : row_flags()) {
     EXPECT_FALSE(note.tests.empty() || note.matters.empty() || note.goes_wrong.empty()) << note.name;
-    if (note.name == "several_answers") EXPECT_EQ(counts[note.name], 0u);
-    else EXPECT_GT(counts[note.name], 0u) << note.name;
+    if (note.name == "several_answers")
+      EXPECT_EQ(counts[note.name], 0u);
+    else
+      EXPECT_GT(counts[note.name], 0u) << note.name;
   }
   EXPECT_EQ(counts["partial_block"], rows.rows.size());
 }
@@ -176,7 +196,8 @@ TEST(RecipeRowsOfLevels, FlagsSayWhatIsInARow) {
 // ---- bytes ----
 
 TEST(RecipeColumns, PackedCodesAndLaidOutScalesComeBack) {
-  const RecipePlan plan = parse_recipe_spec("recipe:mxfp4/ocp_floor,packing=low_first,layout=8x4,shape=3x96");
+  const RecipePlan plan =
+      parse_recipe_spec("recipe:mxfp4/ocp_floor,packing=low_first,layout=8x4,shape=3x96");
   const std::vector<RecipeColumn> columns = expected_columns(plan);
   ASSERT_EQ(columns.size(), 2u);
   EXPECT_EQ(columns[0].shape, (std::vector<std::uint64_t>{32}));     // 8 rows x 4 columns of scales
@@ -198,16 +219,23 @@ TEST(RecipeColumns, PackedCodesAndLaidOutScalesComeBack) {
 TEST(RecipeColumns, InputsOfTheirOwn) {
   const auto names = [](const char* spec) {
     std::string text;
-    for (const RecipeColumn& column : input_columns(parse_recipe_spec(spec))) text += column.name + ":" + column.format + " ";
+    for (const RecipeColumn& column : input_columns(parse_recipe_spec(spec)))
+      text += column.name + ":" + column.format + " ";
     text += "->";
-    for (const RecipeColumn& column : expected_columns(parse_recipe_spec(spec))) text += " " + column.name + ":" + column.format;
+    for (const RecipeColumn& column : expected_columns(parse_recipe_spec(spec)))
+      text += " " + column.name + ":" + column.format;
     return text;
   };
-  EXPECT_EQ(names("recipe:nvfp4/transformer_engine_stochastic"), "input:f32 random:uint8 -> tensor_scale:f32 scale:ue4m3 code:e2m1");
-  EXPECT_EQ(names("recipe:nvfp4/vllm,tensor_scale=varied"), "input:f32 tensor_scale:f32 -> scale:ue4m3 code:e2m1");
+  EXPECT_EQ(names("recipe:nvfp4/transformer_engine_stochastic"),
+            "input:f32 random:uint8 -> tensor_scale:f32 scale:ue4m3 code:e2m1");
+  EXPECT_EQ(names("recipe:nvfp4/vllm,tensor_scale=varied"),
+            "input:f32 tensor_scale:f32 -> scale:ue4m3 code:e2m1");
   EXPECT_EQ(names("recipe:fp8_static/vllm"), "input:f32 scale:f32 -> stored_scale:f32 code:e4m3");
-  EXPECT_EQ(names("recipe:kvquant/k,to=uint2"), "input:f32 outlier_lower:f32 outlier_upper:f32 codebook:f32 -> scale:f16 zero:f16 code:uint2 kept:uint8");
-  EXPECT_EQ(names("recipe:nvfp4/transformer_engine,task=dequantize"), "tensor_scale:f32 scale:ue4m3 code:e2m1 tensor_amax:f32 -> value:f32");
+  EXPECT_EQ(names("recipe:kvquant/k,to=uint2"),
+            "input:f32 outlier_lower:f32 outlier_upper:f32 codebook:f32 -> scale:f16 zero:f16 code:uint2 "
+            "kept:uint8");
+  EXPECT_EQ(names("recipe:nvfp4/transformer_engine,task=dequantize"),
+            "tensor_scale:f32 scale:ue4m3 code:e2m1 tensor_amax:f32 -> value:f32");
   EXPECT_EQ(names("recipe:mxfp8/rceil,task=fake_quantize,from=bf16"), "input:bf16 -> value:f32");
 }
 
@@ -227,7 +255,8 @@ OneRow one_row(const char* spec, std::vector<double> values) {
 }
 
 TEST(RecipeJudge, KindsOfFindings) {
-  const OneRow one = one_row("recipe:mxfp4/ocp_floor,block=4,shape=1x8", {4, 0.25, 3, -0.0, 2, 1, 0.5, 0.125});
+  const OneRow one =
+      one_row("recipe:mxfp4/ocp_floor,block=4,shape=1x8", {4, 0.25, 3, -0.0, 2, 1, 0.5, 0.125});
   EXPECT_TRUE(one.judged(one.right()).passed());
   const auto kinds = [&](const std::function<void(RowAnswer&)>& change) {
     RowAnswer got = one.right();
@@ -235,24 +264,29 @@ TEST(RecipeJudge, KindsOfFindings) {
     const BlockTally tally = one.judged(got);
     std::string text;
     for (std::size_t i = 0; i < kBlockFindingNames.size(); ++i) {
-      if (tally.groups[i].count > 0) text += (text.empty() ? "" : ", ") + std::string(kBlockFindingNames[i]) + " " + std::to_string(tally.groups[i].count);
+      if (tally.groups[i].count > 0)
+        text += (text.empty() ? "" : ", ") + std::string(kBlockFindingNames[i]) + " " +
+                std::to_string(tally.groups[i].count);
     }
     return text;
   };
   EXPECT_EQ(kinds([](RowAnswer& a) { ++a.scales[1]; }), "scale 1");
   EXPECT_EQ(kinds([](RowAnswer& a) { std::swap(a.scales[0], a.scales[1]); }), "order of scales 2");
   EXPECT_EQ(kinds([](RowAnswer& a) { a.codes[3] = 0; }), "zero sign 1");
-  EXPECT_EQ(kinds([](RowAnswer& a) { a.codes[1] = 1; }), "tie 1");        // 0.25 lies half way between 0 and 0.5
+  EXPECT_EQ(kinds([](RowAnswer& a) { a.codes[1] = 1; }), "tie 1");  // 0.25 lies half way between 0 and 0.5
   EXPECT_EQ(kinds([](RowAnswer& a) { a.codes[2] = 0x13; }), "other code 1");  // bits above the code
   EXPECT_EQ(kinds([](RowAnswer& a) { a.codes[0] = 7; }), "overflow 1");
-  EXPECT_EQ(kinds([](RowAnswer& a) { std::swap(a.codes[4], a.codes[5]), std::swap(a.codes[6], a.codes[7]); }), "packing 4");
+  EXPECT_EQ(
+      kinds([](RowAnswer& a) { std::swap(a.codes[4], a.codes[5]), std::swap(a.codes[6], a.codes[7]); }),
+      "packing 4");
   RowAnswer only_scales = one.right();
   only_scales.codes.clear();
   EXPECT_TRUE(one.judged(only_scales).passed());  // a column that is not given is not judged
 }
 
 TEST(RecipeJudge, AnyNanWhereTheRecipeLeavesItOpen) {
-  const OneRow one = one_row("recipe:fp8_channel/compressed_tensors,shape=1x2", {std::numeric_limits<double>::quiet_NaN(), 1});
+  const OneRow one = one_row("recipe:fp8_channel/compressed_tensors,shape=1x2",
+                             {std::numeric_limits<double>::quiet_NaN(), 1});
   RowAnswer got = one.right();
   got.scales[0] = 0xffc12345;
   EXPECT_TRUE(one.judged(got).passed());
@@ -267,7 +301,8 @@ TEST(RecipeJudge, AdmissibleResultsAreAccepted) {
   for (recipes::Step& step : other.steps) {
     if (step.op == recipes::Op::reciprocal_approx) step.ulps = 1;
   }
-  const RowKernel kernel = row_kernel(plan, [&](const RecipePlan& p, const RecipeRow& row) { return answer_by(p, other, row); });
+  const RowKernel kernel =
+      row_kernel(plan, [&](const RecipePlan& p, const RecipeRow& row) { return answer_by(p, other, row); });
   const RecipeVerdict verdict = verify_recipe(plan, kernel, {.level = Level::thresholds});
   EXPECT_TRUE(verdict.passed());
   EXPECT_GT(verdict.tally.by_choice, 0u);
@@ -289,9 +324,13 @@ TEST(RecipeJudge, FailuresKeepWhatArrived) {
 
 TEST(RecipeReport, TheCardShowsTheStepsAndACommand) {
   const RecipePlan plan = parse_recipe_spec("recipe:mxfp4/ocp_floor,rows=40");
-  const RecipeVerdict verdict = verify_recipe(plan, recipe_kernel(plan, "mutant:scale_one_up"), {.implementation = "mutant:scale_one_up"});
-  const std::string text = recipe_verdict_text(verdict, diagnose_blocks(plan, verdict.rows, verdict.answers.rows), false);
-  for (const char* words : {"MISMATCH", "pow2_floor(a)", "expected codes", "got codes", "| halfulp quantize --recipe mxfp4/ocp_floor", "rows match scale twice as large", "class"})
+  const RecipeVerdict verdict = verify_recipe(plan, recipe_kernel(plan, "mutant:scale_one_up"),
+                                              {.implementation = "mutant:scale_one_up"});
+  const std::string text =
+      recipe_verdict_text(verdict, diagnose_blocks(plan, verdict.rows, verdict.answers.rows), false);
+  for (const char* words :
+       {"MISMATCH", "pow2_floor(a)", "expected codes", "got codes",
+        "| halfulp quantize --recipe mxfp4/ocp_floor", "rows match scale twice as large", "class"})
     EXPECT_NE(text.find(words), std::string::npos) << words << "\n" << text;
   const std::string json = recipe_verdict_json(verdict, {});
   EXPECT_EQ(json.back(), '\n');
@@ -318,7 +357,8 @@ TEST(RecipePacks, WrittenAndReadBack) {
 TEST(RecipePacks, LiesAreRefused) {
   const RecipePlan plan = parse_recipe_spec("recipe:mxfp4/ocp_floor,rows=6,task=dequantize");
   const auto source = recipe_rows(plan, Level::specials, 0, 1);
-  const auto refused = [&](const std::string& name, const std::function<void(Manifest&)>& lie, std::size_t column, std::byte byte) {
+  const auto refused = [&](const std::string& name, const std::function<void(Manifest&)>& lie,
+                           std::size_t column, std::byte byte) {
     const std::string path = folder(name);
     Manifest manifest = source->manifest();
     std::vector<std::vector<std::byte>> bytes;
@@ -337,10 +377,22 @@ TEST(RecipePacks, LiesAreRefused) {
   };
   const std::size_t none = 99;
   EXPECT_EQ(refused("honest", [](Manifest&) {}, none, {}), "no error");
-  EXPECT_NE(refused("expected", [](Manifest&) {}, 2, std::byte{4}).find("not what this version computes"), std::string::npos);
-  EXPECT_NE(refused("code", [](Manifest&) {}, 1, std::byte{0x40}).find("does not fit the 4 bits"), std::string::npos);
-  EXPECT_NE(refused("shape", [](Manifest& m) { m.spec = "recipe:mxfp4/ocp_floor,task=dequantize,shape=4x64"; }, none, {}).find("shape and format"), std::string::npos);
-  EXPECT_NE(refused("recipe", [](Manifest& m) { m.spec = "recipe:mxfp4/ocp_flor"; }, none, {}).find("nearest names"), std::string::npos);
+  EXPECT_NE(refused(
+                "expected", [](Manifest&) {}, 2, std::byte{4})
+                .find("not what this version computes"),
+            std::string::npos);
+  EXPECT_NE(refused(
+                "code", [](Manifest&) {}, 1, std::byte{0x40})
+                .find("does not fit the 4 bits"),
+            std::string::npos);
+  EXPECT_NE(
+      refused("shape", [](Manifest& m) { m.spec = "recipe:mxfp4/ocp_floor,task=dequantize,shape=4x64"; },
+              none, {})
+          .find("shape and format"),
+      std::string::npos);
+  EXPECT_NE(refused("recipe", [](Manifest& m) { m.spec = "recipe:mxfp4/ocp_flor"; }, none, {})
+                .find("nearest names"),
+            std::string::npos);
 }
 
 }  // namespace

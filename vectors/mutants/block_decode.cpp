@@ -32,6 +32,8 @@ const BlockMutantLine kLines[] = {
 
 }  // namespace
 
-std::span<const BlockMutantLine> decode_mutants() { return kLines; }
+std::span<const BlockMutantLine> decode_mutants() {
+  return kLines;
+}
 
 }  // namespace halfulp::vectors

@@ -8,7 +8,8 @@ using recipes::QuantRecipe;
 
 template <auto Member, auto Value>
 void set_code(QuantRecipe& recipe) {
-  recipe = with_policy(std::move(recipe), &QuantRecipe::code, [](CastPolicy& policy) { policy.*Member = Value; });
+  recipe = with_policy(std::move(recipe), &QuantRecipe::code,
+                       [](CastPolicy& policy) { policy.*Member = Value; });
 }
 
 // clang-format off
@@ -36,6 +37,8 @@ const BlockMutantLine kLines[] = {
 
 }  // namespace
 
-std::span<const BlockMutantLine> element_mutants() { return kLines; }
+std::span<const BlockMutantLine> element_mutants() {
+  return kLines;
+}
 
 }  // namespace halfulp::vectors

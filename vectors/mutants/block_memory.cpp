@@ -24,6 +24,8 @@ const BlockMutantLine kLines[] = {
 
 }  // namespace
 
-std::span<const BlockMutantLine> memory_mutants() { return kLines; }
+std::span<const BlockMutantLine> memory_mutants() {
+  return kLines;
+}
 
 }  // namespace halfulp::vectors

@@ -1,4 +1,5 @@
-// The zoo of block mutants: lines of the tables as kernels. Each must be killed by the default level of its SPEC.
+// The zoo of block mutants: lines of the tables as kernels. Each must be killed by the default level of its
+// SPEC.
 #include "block_mutants.hpp"
 
 namespace halfulp::vectors {
@@ -7,7 +8,9 @@ namespace {
 recipes::QuantRecipe mutated(const BlockMutantLine& line, recipes::QuantRecipe recipe) {
   for (const auto& [from, to] : line.edits) {
     auto edited = with_text(recipe, from, to);
-    if (!edited) throw std::logic_error(std::string("mutant ") + line.name + ": '" + from + "' is not in recipe " + recipe.name);
+    if (!edited)
+      throw std::logic_error(std::string("mutant ") + line.name + ": '" + from + "' is not in recipe " +
+                             recipe.name);
     recipe = std::move(*edited);
   }
   if (line.policies != nullptr) line.policies(recipe);
@@ -18,11 +21,14 @@ BlockMutant mutant_of(const BlockMutantLine& line) {
   BlockMutant mutant{line.name, line.about, line.spec, {}};
   mutant.open = [&line](const RecipePlan& plan) -> RowFunction {
     if (line.row == nullptr) {
-      return [recipe = mutated(line, plan.recipe)](const RecipePlan& p, const RecipeRow& row) { return answer_by(p, recipe, row); };
+      return [recipe = mutated(line, plan.recipe)](const RecipePlan& p, const RecipeRow& row) {
+        return answer_by(p, recipe, row);
+      };
     }
     return [&line](const RecipePlan& p, const RecipeRow& row) {
       auto answer = line.row(p, row);
-      if (!answer) throw std::logic_error(std::string("mutant ") + line.name + " does not apply to " + spec_text(p));
+      if (!answer)
+        throw std::logic_error(std::string("mutant ") + line.name + " does not apply to " + spec_text(p));
       return *answer;
     };
   };

@@ -29,6 +29,8 @@ std::span<const BlockMutantLine> memory_mutants();   ///< order, layout, axis, s
 std::span<const BlockMutantLine> decode_mutants();   ///< the way back
 
 /// What the recipe itself gives.
-inline RowAnswer right(const RecipePlan& plan, const RecipeRow& row) { return answer_by(plan, plan.recipe, row); }
+inline RowAnswer right(const RecipePlan& plan, const RecipeRow& row) {
+  return answer_by(plan, plan.recipe, row);
+}
 
 }  // namespace halfulp::vectors

@@ -31,6 +31,8 @@ const BlockMutantLine kLines[] = {
 
 }  // namespace
 
-std::span<const BlockMutantLine> scale_mutants() { return kLines; }
+std::span<const BlockMutantLine> scale_mutants() {
+  return kLines;
+}
 
 }  // namespace halfulp::vectors

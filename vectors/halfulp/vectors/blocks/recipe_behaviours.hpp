@@ -1,4 +1,5 @@
-// Behaviours of kernels for recipes that have names: other recipes, departures from one, ways of handling rows.
+// Behaviours of kernels for recipes that have names: other recipes, departures from one, ways of handling
+// rows.
 #pragma once
 
 #include <functional>
@@ -33,9 +34,11 @@ std::vector<Behaviour> simple_behaviours(const RecipePlan& plan);
 std::vector<Behaviour> combined_behaviours(const RecipePlan& plan);
 
 /// What a behaviour gives for a row; empty when it refuses the row or does not apply.
-std::optional<RowAnswer> answer_of(const RecipePlan& plan, const Behaviour& behaviour, const RecipeRow& row);
+std::optional<RowAnswer> answer_of(const RecipePlan& plan, const Behaviour& behaviour,
+                                   const RecipeRow& row);
 
 /// Every answer of its approximate steps, in the plan's words.
-std::vector<RowAnswer> admissible_answers_of(const RecipePlan& plan, const Behaviour& behaviour, const RecipeRow& row);
+std::vector<RowAnswer> admissible_answers_of(const RecipePlan& plan, const Behaviour& behaviour,
+                                             const RecipeRow& row);
 
 }  // namespace halfulp::vectors

@@ -11,7 +11,9 @@ namespace {
 
 using recipes::PerInput;
 
-FormatSpec format_of(const RecipeColumn& column) { return find_format(column.format)->spec; }
+FormatSpec format_of(const RecipeColumn& column) {
+  return find_format(column.format)->spec;
+}
 
 void put_words(std::span<const std::uint64_t> words, int bytes, std::span<std::byte> out) {
   std::size_t at = 0;
@@ -61,7 +63,8 @@ std::vector<std::uint64_t> unpacked(const RecipePlan& plan, const std::vector<st
   std::vector<std::uint64_t> codes(plan.elements());
   for (std::size_t row = 0; row < static_cast<std::size_t>(plan.rows); ++row) {
     std::vector<std::uint8_t> line;
-    for (std::size_t i = 0; i < line_bytes; ++i) line.push_back(static_cast<std::uint8_t>(bytes[row * line_bytes + i]));
+    for (std::size_t i = 0; i < line_bytes; ++i)
+      line.push_back(static_cast<std::uint8_t>(bytes[row * line_bytes + i]));
     unpack<std::uint64_t>(*plan.packing, width, line, std::span(codes).subspan(row * columns, columns));
   }
   return codes;
@@ -71,7 +74,8 @@ std::vector<std::uint64_t> laid_out(const RecipePlan& plan, const std::vector<st
   if (!plan.layout) return scales;
   const ScaleGrid grid = plan.scale_grid();
   std::vector<std::uint64_t> buffer(grid.stored(), 0);
-  for (std::size_t i = 0; i < scales.size(); ++i) buffer[grid.offset(i / grid.columns, i % grid.columns)] = scales[i];
+  for (std::size_t i = 0; i < scales.size(); ++i)
+    buffer[grid.offset(i / grid.columns, i % grid.columns)] = scales[i];
   return buffer;
 }
 
@@ -79,7 +83,8 @@ std::vector<std::uint64_t> gathered(const RecipePlan& plan, const std::vector<st
   if (!plan.layout) return buffer;
   const ScaleGrid grid = plan.scale_grid();
   std::vector<std::uint64_t> scales(grid.rows * grid.columns);
-  for (std::size_t i = 0; i < scales.size(); ++i) scales[i] = buffer[grid.offset(i / grid.columns, i % grid.columns)];
+  for (std::size_t i = 0; i < scales.size(); ++i)
+    scales[i] = buffer[grid.offset(i / grid.columns, i % grid.columns)];
   return scales;
 }
 
@@ -92,10 +97,14 @@ std::vector<RecipeColumn> stored_columns(const RecipePlan& plan) {
   if (recipe.tensor_scale.reg >= 0 && !plan.is_varied(recipes::kTensorScale))
     columns.push_back({"tensor_scale", Part::tensor_scale, recipe.tensor_scale.format_name, {}});
   if (recipe.scale.reg >= 0)
-    columns.push_back({"scale", Part::scale, recipe.scale.format_name, {plan.layout ? plan.scale_grid().stored() : count}});
+    columns.push_back({"scale",
+                       Part::scale,
+                       recipe.scale.format_name,
+                       {plan.layout ? plan.scale_grid().stored() : count}});
   if (recipe.zero.reg >= 0) columns.push_back({"zero", Part::zero, recipe.zero.format_name, {count}});
   if (plan.packing) {
-    columns.push_back({"code", Part::code, "uint8", {rows, packed_bytes(*plan.packing, recipe.code.format.width, wide)}});
+    columns.push_back(
+        {"code", Part::code, "uint8", {rows, packed_bytes(*plan.packing, recipe.code.format.width, wide)}});
   } else {
     columns.push_back({"code", Part::code, recipe.code.format_name, {rows, wide}});
   }
@@ -110,7 +119,8 @@ const std::vector<std::uint64_t>& list_of(const RowAnswer& answer, Part part) {
                               : answer.values;
 }
 
-void put_part(const RecipePlan& plan, const RecipeColumn& column, const RowAnswer& answer, std::span<std::byte> out) {
+void put_part(const RecipePlan& plan, const RecipeColumn& column, const RowAnswer& answer,
+              std::span<std::byte> out) {
   const int bytes = format_of(column).storage_bytes();
   if (column.part == Part::tensor_scale) {
     const std::uint64_t word = answer.tensor_scale.value_or(0);
@@ -122,7 +132,8 @@ void put_part(const RecipePlan& plan, const RecipeColumn& column, const RowAnswe
   put_words(list, bytes, out);
 }
 
-void get_part(const RecipePlan& plan, const RecipeColumn& column, std::span<const std::byte> in, RowAnswer& answer) {
+void get_part(const RecipePlan& plan, const RecipeColumn& column, std::span<const std::byte> in,
+              RowAnswer& answer) {
   if (in.empty()) return;
   std::vector<std::uint64_t> words = get_words(in, format_of(column).storage_bytes());
   switch (column.part) {
@@ -207,7 +218,8 @@ std::vector<RecipeColumn> expected_columns(const RecipePlan& plan) {
   return columns;
 }
 
-void put_inputs(const RecipePlan& plan, const RecipeRow& row, std::span<const std::span<std::byte>> columns) {
+void put_inputs(const RecipePlan& plan, const RecipeRow& row,
+                std::span<const std::span<std::byte>> columns) {
   const std::vector<RecipeColumn> all = input_columns(plan);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const RecipeColumn& column = all[i];
@@ -233,12 +245,14 @@ RecipeRow get_inputs(const RecipePlan& plan, std::span<const std::span<const std
     }
     const FormatSpec format = format_of(column);
     std::vector<double> values = numbers_of(format, get_words(columns[i], format.storage_bytes()));
-    (column.part == Part::elements ? row.values : row.inputs[plan.varied[column.input].name]) = std::move(values);
+    (column.part == Part::elements ? row.values : row.inputs[plan.varied[column.input].name]) =
+        std::move(values);
   }
   return row;
 }
 
-void put_answer(const RecipePlan& plan, const RowAnswer& answer, std::span<const std::span<std::byte>> columns) {
+void put_answer(const RecipePlan& plan, const RowAnswer& answer,
+                std::span<const std::span<std::byte>> columns) {
   const std::vector<RecipeColumn> all = expected_columns(plan);
   for (std::size_t i = 0; i < all.size(); ++i) put_part(plan, all[i], answer, columns[i]);
 }

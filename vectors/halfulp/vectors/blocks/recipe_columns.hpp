@@ -29,12 +29,14 @@ std::vector<RecipeColumn> input_columns(const RecipePlan& plan);
 std::vector<RecipeColumn> expected_columns(const RecipePlan& plan);
 
 /// The bytes of one row of every input column; each span has row_bytes().
-void put_inputs(const RecipePlan& plan, const RecipeRow& row, std::span<const std::span<std::byte>> columns);
+void put_inputs(const RecipePlan& plan, const RecipeRow& row,
+                std::span<const std::span<std::byte>> columns);
 RecipeRow get_inputs(const RecipePlan& plan, std::span<const std::span<const std::byte>> columns);
 
 /// The bytes of one row of every expected column. Padding of layouts is zero, and not read back. An empty
 /// span in get_answer() stands for a column that the kernel does not give.
-void put_answer(const RecipePlan& plan, const RowAnswer& answer, std::span<const std::span<std::byte>> columns);
+void put_answer(const RecipePlan& plan, const RowAnswer& answer,
+                std::span<const std::span<std::byte>> columns);
 RowAnswer get_answer(const RecipePlan& plan, std::span<const std::span<const std::byte>> columns);
 
 /// The columns as a manifest lists them, without files and hashes, for so many rows.

@@ -11,10 +11,12 @@ namespace {
 
 using recipes::QuantRecipe;
 
-constexpr Rounding kRoundings[] = {Rounding::ties_to_even,    Rounding::ties_to_away,    Rounding::toward_zero, Rounding::toward_positive,
+constexpr Rounding kRoundings[] = {Rounding::ties_to_even,    Rounding::ties_to_away,
+                                   Rounding::toward_zero,     Rounding::toward_positive,
                                    Rounding::toward_negative, Rounding::to_odd};
 constexpr Overflow kOverflows[] = {Overflow::saturate, Overflow::saturate_keep_inf, Overflow::overflow};
-constexpr NanNone kNanNones[] = {NanNone::nan_to_max, NanNone::nan_to_signed_max, NanNone::nan_to_zero, NanNone::nan_to_signed_zero};
+constexpr NanNone kNanNones[] = {NanNone::nan_to_max, NanNone::nan_to_signed_max, NanNone::nan_to_zero,
+                                 NanNone::nan_to_signed_zero};
 
 /// The place behind the bracket that closes the one at `open`; npos when none does.
 std::size_t behind_bracket(std::string_view text, std::size_t open) {
@@ -29,8 +31,9 @@ std::size_t behind_bracket(std::string_view text, std::size_t open) {
 /// The operand that begins at `at`: a word, a call or a bracket.
 std::string_view operand_at(std::string_view text, std::size_t at) {
   std::size_t end = at;
-  while (end < text.size() && (std::isalnum(static_cast<unsigned char>(text[end])) != 0 || text[end] == '_' || text[end] == '.' ||
-                               (end > at && (text[end] == '-' || text[end] == '+') && text[end - 1] == 'p')))
+  while (end < text.size() &&
+         (std::isalnum(static_cast<unsigned char>(text[end])) != 0 || text[end] == '_' ||
+          text[end] == '.' || (end > at && (text[end] == '-' || text[end] == '+') && text[end - 1] == 'p')))
     ++end;
   if (end < text.size() && text[end] == '(') end = behind_bracket(text, end);
   return end == std::string_view::npos ? std::string_view{} : text.substr(at, end - at);
@@ -62,11 +65,12 @@ class Departures {
     if (recipe) list_.push_back({std::move(label), std::move(*recipe)});
   }
   void edit(std::string label, std::string_view from, std::string_view to) {
-    if (own_.text.find(from) != std::string::npos && from != to) add(std::move(label), with_text(own_, from, to));
+    if (own_.text.find(from) != std::string::npos && from != to)
+      add(std::move(label), with_text(own_, from, to));
   }
 
   template <class Change>
-  void policy(std::string label, recipes::Stored QuantRecipe::* stored, Change change) {
+  void policy(std::string label, recipes::Stored QuantRecipe::*stored, Change change) {
     QuantRecipe changed = with_policy(own_, stored, change);
     if ((changed.*stored).policy == (own_.*stored).policy) return;
     add(std::move(label), std::move(changed));
@@ -79,24 +83,29 @@ class Departures {
         std::string label = "codes";
         if (rounding != own.rounding) label += " rounding=" + std::string(name_of(rounding));
         if (overflow != own.overflow) label += " overflow=" + std::string(name_of(overflow));
-        policy(label, &QuantRecipe::code, [&](CastPolicy& p) { p.rounding = rounding, p.overflow = overflow; });
+        policy(label, &QuantRecipe::code,
+               [&](CastPolicy& p) { p.rounding = rounding, p.overflow = overflow; });
         if (rounding != own.rounding && overflow != own.overflow) list_.back().fields = 2;
       }
     }
-    policy("codes overflow-test=before", &QuantRecipe::code, [](CastPolicy& p) { p.overflow_test = OverflowTest::before_rounding; });
+    policy("codes overflow-test=before", &QuantRecipe::code,
+           [](CastPolicy& p) { p.overflow_test = OverflowTest::before_rounding; });
     policy("codes flush=out", &QuantRecipe::code, [](CastPolicy& p) { p.flush = Flush::out; });
     for (const NanNone rule : kNanNones) {
       if (own_.code.format.has_nan()) break;
-      policy("codes nan=" + std::string(name_of(rule)), &QuantRecipe::code, [&](CastPolicy& p) { p.nan_none = rule; });
+      policy("codes nan=" + std::string(name_of(rule)), &QuantRecipe::code,
+             [&](CastPolicy& p) { p.nan_none = rule; });
     }
   }
 
   void scale_policies() {
     if (own_.scale.reg < 0 || own_.scale.format.width > 8) return;
     for (const Rounding rounding : kRoundings)
-      policy("scale rounding=" + std::string(name_of(rounding)), &QuantRecipe::scale, [&](CastPolicy& p) { p.rounding = rounding; });
+      policy("scale rounding=" + std::string(name_of(rounding)), &QuantRecipe::scale,
+             [&](CastPolicy& p) { p.rounding = rounding; });
     for (const Overflow overflow : kOverflows)
-      policy("scale overflow=" + std::string(name_of(overflow)), &QuantRecipe::scale, [&](CastPolicy& p) { p.overflow = overflow; });
+      policy("scale overflow=" + std::string(name_of(overflow)), &QuantRecipe::scale,
+             [&](CastPolicy& p) { p.overflow = overflow; });
   }
 
   void maxima() {
@@ -111,52 +120,70 @@ class Departures {
   void precisions() {
     for (const std::string format : {"bf16", "f16"}) {
       add("elements through " + format + " first", with_variable(own_, "x", "to(" + format + " x)"));
-      add("scaled elements through " + format, with_expression(own_, "code", "to(" + format + " " + expression_of(own_, "code") + ")"));
+      add("scaled elements through " + format,
+          with_expression(own_, "code", "to(" + format + " " + expression_of(own_, "code") + ")"));
     }
   }
 
   /// Quotients as products with a rounded reciprocal, and back.
   void divisions() {
-    for (std::size_t at = own_.text.find(" / "); at != std::string::npos; at = own_.text.find(" / ", at + 3)) {
+    for (std::size_t at = own_.text.find(" / "); at != std::string::npos;
+         at = own_.text.find(" / ", at + 3)) {
       const std::string divisor(operand_at(own_.text, at + 3));
-      const std::size_t line = own_.text.rfind('\n', at) == std::string::npos ? 0 : own_.text.rfind('\n', at) + 1;
+      const std::size_t line =
+          own_.text.rfind('\n', at) == std::string::npos ? 0 : own_.text.rfind('\n', at) + 1;
       const std::string before = own_.text.substr(line, at - line);
-      if (divisor.empty() || before.starts_with("value") || before.starts_with("fact") || before.ends_with("1")) continue;
+      if (divisor.empty() || before.starts_with("value") || before.starts_with("fact") ||
+          before.ends_with("1"))
+        continue;
       const std::string tail = " / " + divisor;
-      edit("* (1 / " + divisor + ") instead of / " + divisor, before + tail, before + " * (1 / " + divisor + ")");
+      edit("* (1 / " + divisor + ") instead of / " + divisor, before + tail,
+           before + " * (1 / " + divisor + ")");
     }
-    for (std::size_t at = own_.text.find(" * (1 / "); at != std::string::npos; at = own_.text.find(" * (1 / ", at + 3)) {
+    for (std::size_t at = own_.text.find(" * (1 / "); at != std::string::npos;
+         at = own_.text.find(" * (1 / ", at + 3)) {
       const std::string divisor(operand_at(own_.text, at + 8));
-      edit("/ " + divisor + " instead of * (1 / " + divisor + ")", " * (1 / " + divisor + ")", " / " + divisor);
+      edit("/ " + divisor + " instead of * (1 / " + divisor + ")", " * (1 / " + divisor + ")",
+           " / " + divisor);
     }
-    if (own_.text.find("r = 1 / S") != std::string::npos) edit("/ S instead of * (1 / S)", "x * r", "x / S");
-    for (const char* n : {"127", "448"}) edit("1 / S instead of " + std::string(n) + " / a", std::string(n) + " / a", "1 / S");
+    if (own_.text.find("r = 1 / S") != std::string::npos)
+      edit("/ S instead of * (1 / S)", "x * r", "x / S");
+    for (const char* n : {"127", "448"})
+      edit("1 / S instead of " + std::string(n) + " / a", std::string(n) + " / a", "1 / S");
   }
 
   /// Calls replaced by others of the same arguments.
   void calls() {
-    const std::pair<const char*, const char*> pairs[] = {{"clamp(", "clamp_nan("}, {"clamp_nan(", "clamp("}, {"if_zero(S, 0,", "if_zero(a, 0,"},
-                                                         {"if_zero(a, 0,", "if_zero(S, 0,"}, {"rha(", "rne("}, {"trunc(", "rne("}};
+    const std::pair<const char*, const char*> pairs[] = {
+        {"clamp(", "clamp_nan("},           {"clamp_nan(", "clamp("}, {"if_zero(S, 0,", "if_zero(a, 0,"},
+        {"if_zero(a, 0,", "if_zero(S, 0,"}, {"rha(", "rne("},         {"trunc(", "rne("}};
     for (const auto& [from, to] : pairs) edit(std::string(to) + "…) instead of " + from + "…)", from, to);
-    for (std::size_t at = own_.text.find("pow2_"); at != std::string::npos; at = own_.text.find("pow2_", at + 5)) {
+    for (std::size_t at = own_.text.find("pow2_"); at != std::string::npos;
+         at = own_.text.find("pow2_", at + 5)) {
       const std::string call(operand_at(own_.text, at));
       const std::size_t bracket = call.find('(');
       if (bracket == std::string::npos) continue;
       const std::string inner = call.substr(bracket), name = call.substr(0, bracket);
       const bool up = name == "pow2_ceil";
-      edit(std::string("exp2(") + (up ? "ceil" : "floor") + "(log2)) in binary32", call, std::string("exp2(") + (up ? "ceil" : "floor") + "(log2" + inner + "))");
+      edit(std::string("exp2(") + (up ? "ceil" : "floor") + "(log2)) in binary32", call,
+           std::string("exp2(") + (up ? "ceil" : "floor") + "(log2" + inner + "))");
       edit("exact powers of two rounded up", call, "(pow2_floor" + inner + " * 2)");
       edit("the power of two above", call, "pow2_ceil" + inner);
       edit("the power of two below", call, "pow2_floor" + inner);
     }
-    for (std::size_t at = own_.text.find("max("); at != std::string::npos; at = own_.text.find("max(", at + 4)) {
+    for (std::size_t at = own_.text.find("max("); at != std::string::npos;
+         at = own_.text.find("max(", at + 4)) {
       const std::string call(operand_at(own_.text, at));
       const std::size_t comma = call.rfind(", ");
-      if (comma == std::string::npos || std::isdigit(static_cast<unsigned char>(call[comma + 2])) == 0) continue;
-      edit("no floor " + call.substr(comma + 2, call.size() - comma - 3), call, "(" + call.substr(4, comma - 4) + ")");
+      if (comma == std::string::npos || std::isdigit(static_cast<unsigned char>(call[comma + 2])) == 0)
+        continue;
+      edit("no floor " + call.substr(comma + 2, call.size() - comma - 3), call,
+           "(" + call.substr(4, comma - 4) + ")");
     }
     const std::string code = expression_of(own_, "code");
-    if (code.ends_with(" + Z")) add("zero point added after rounding", with_expression(own_, "code", "rne(" + code.substr(0, code.size() - 4) + ") + Z"));
+    if (code.ends_with(" + Z"))
+      add("zero point added after rounding",
+          with_expression(own_, "code", "rne(" + code.substr(0, code.size() - 4) + ") + Z"));
   }
 
   /// Products of three in other orders.
@@ -182,7 +209,9 @@ class Departures {
     if (scale.empty()) return;
     add("scale twice as large", with_expression(own_, "scale", "(" + scale + ") * 2"));
     add("scale half as large", with_expression(own_, "scale", "(" + scale + ") / 2"));
-    if (own_.scale.format.width < 32) add("factor from the scale before it is rounded", with_variable(own_, "S", "(" + scale + ")", Statements::behind_scale));
+    if (own_.scale.format.width < 32)
+      add("factor from the scale before it is rounded",
+          with_variable(own_, "S", "(" + scale + ")", Statements::behind_scale));
   }
 
   /// The way back.
@@ -199,7 +228,8 @@ class Departures {
     with_back("zero point left out", "Z", "0");
     with_back("tensor scale in the other direction", "T", "(1 / T)");
     const std::string value = expression_of(own_, "value");
-    for (const std::string format : {"f16", "bf16"}) add("values through " + format, with_expression(own_, "value", "to(" + format + " " + value + ")"));
+    for (const std::string format : {"f16", "bf16"})
+      add("values through " + format, with_expression(own_, "value", "to(" + format + " " + value + ")"));
     edit("products through f16 first", "to(bf16 v * S)", "to(bf16 to(f16 v * S))");
     edit("(v * T) * S", "v * (T * S)", "(v * T) * S");
     edit("(v * S) * T", "v * (T * S)", "(v * S) * T");
@@ -214,6 +244,8 @@ class Departures {
 
 }  // namespace
 
-std::vector<Departure> departures_of(const RecipePlan& plan) { return Departures(plan).all(); }
+std::vector<Departure> departures_of(const RecipePlan& plan) {
+  return Departures(plan).all();
+}
 
 }  // namespace halfulp::vectors

@@ -10,8 +10,8 @@ namespace halfulp::vectors {
 namespace {
 
 constexpr std::size_t kFirstWrong = 24, kFirstRight = 8;  ///< rows that all behaviours see
-constexpr std::size_t kProbe = 4;                         ///< wrong rows of which a behaviour must give one to go on
-constexpr std::size_t kKept = 6;                          ///< best ones that go on although they do not fit
+constexpr std::size_t kProbe = 4;  ///< wrong rows of which a behaviour must give one to go on
+constexpr std::size_t kKept = 6;   ///< best ones that go on although they do not fit
 
 struct Score {
   const Behaviour* behaviour = nullptr;
@@ -21,8 +21,14 @@ struct Score {
 
 class Scorer {
  public:
-  Scorer(const RecipePlan& plan, const RecipeRows& rows, const std::vector<RowAnswer>& answers, const BlockTally& own)
-      : plan_(plan), rows_(rows), answers_(answers), own_(own), count_(own.wrong_rows.size()), seen_(count_, false) {
+  Scorer(const RecipePlan& plan, const RecipeRows& rows, const std::vector<RowAnswer>& answers,
+         const BlockTally& own)
+      : plan_(plan),
+        rows_(rows),
+        answers_(answers),
+        own_(own),
+        count_(own.wrong_rows.size()),
+        seen_(count_, false) {
     std::vector<std::size_t> wrong, right;
     for (std::size_t i = 0; i < count_; ++i) (own.wrong_rows[i] ? wrong : right).push_back(i);
     spread(wrong, kFirstWrong);
@@ -35,7 +41,8 @@ class Scorer {
     for (const Behaviour& behaviour : behaviours) {
       Score score;
       score.behaviour = &behaviour;
-      for (std::size_t i = 0; i < first_.size() && (i < kProbe || score.explained > 0); ++i) add(first_[i], score);
+      for (std::size_t i = 0; i < first_.size() && (i < kProbe || score.explained > 0); ++i)
+        add(first_[i], score);
       if (score.explained > 0) scores.push_back(score);
     }
     std::stable_sort(scores.begin(), scores.end(), better);
@@ -53,7 +60,13 @@ class Scorer {
 
   BlockFit fit_of(const Score& score) const {
     const Behaviour& behaviour = *score.behaviour;
-    BlockFit fit{behaviour.label, behaviour.named, behaviour.departures, score.rows, score.blocks, score.explained, {}};
+    BlockFit fit{behaviour.label,
+                 behaviour.named,
+                 behaviour.departures,
+                 score.rows,
+                 score.blocks,
+                 score.explained,
+                 {}};
     if (!score.first_missed) return fit;
     const std::size_t row = *score.first_missed;
     RecipeRows one;
@@ -98,7 +111,8 @@ class Scorer {
     const std::uint64_t missed = wrong_blocks(plan_, {*given}, answers_[row]);
     const Handling& handling = behaviour.handling;
     const bool plain = !handling.before && !handling.behind && !handling.instead;
-    if (missed == 0 || !plain || behaviour.recipe.exact_steps() || plan_.task == Task::dequantize) return missed;
+    if (missed == 0 || !plain || behaviour.recipe.exact_steps() || plan_.task == Task::dequantize)
+      return missed;
     return wrong_blocks(plan_, admissible_answers_of(plan_, behaviour, rows_.rows[row]), answers_[row]);
   }
 
@@ -117,7 +131,8 @@ bool fits_better(const BlockFit& a, const BlockFit& b) {
 
 }  // namespace
 
-BlockDiagnosis diagnose_blocks(const RecipePlan& plan, const RecipeRows& rows, const std::vector<RowAnswer>& answers, std::size_t most) {
+BlockDiagnosis diagnose_blocks(const RecipePlan& plan, const RecipeRows& rows,
+                               const std::vector<RowAnswer>& answers, std::size_t most) {
   BlockDiagnosis diagnosis;
   const BlockTally own = judge_blocks(plan, rows, answers);
   diagnosis.rows = own.rows;
@@ -136,7 +151,9 @@ BlockDiagnosis diagnose_blocks(const RecipePlan& plan, const RecipeRows& rows, c
   }
   if (diagnosis.exact()) {  // of several that give all, the simplest
     const int fewest = diagnosis.fits[0].departures;
-    std::erase_if(diagnosis.fits, [&](const BlockFit& fit) { return fit.rows < diagnosis.rows || fit.departures > fewest; });
+    std::erase_if(diagnosis.fits, [&](const BlockFit& fit) {
+      return fit.rows < diagnosis.rows || fit.departures > fewest;
+    });
   } else if (diagnosis.fits.size() > most) {
     diagnosis.fits.resize(most);
   }

@@ -19,10 +19,13 @@ std::optional<QuantRecipe> parsed(const QuantRecipe& recipe, const std::string& 
   }
 }
 
-bool is_word_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.'; }
+bool is_word_char(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
+}
 
 bool is_meant(std::string_view first, Statements where) {
-  for (const std::string_view word : {"granularity", "element", "precision", "amax", "input", "transform", "fact"}) {
+  for (const std::string_view word :
+       {"granularity", "element", "precision", "amax", "input", "transform", "fact"}) {
     if (first == word) return false;
   }
   if (where == Statements::back) return first == "value";
@@ -34,13 +37,15 @@ struct Place {
   std::size_t begin = 0, end = 0;
 };
 
-/// Where the expression of a statement stands: behind the statement's word and, for stored results, the format.
+/// Where the expression of a statement stands: behind the statement's word and, for stored results, the
+/// format.
 std::optional<Place> place_of(const std::string& text, std::string_view statement) {
   for (std::size_t line = 0; line < text.size();) {
     const std::size_t end = std::min(text.find('\n', line), text.size());
     if (text.compare(line, statement.size() + 1, std::string(statement) + " ") == 0) {
       std::size_t at = line + statement.size() + 1;
-      const bool has_format = statement == "code" || statement == "scale" || statement == "zero" || statement == "tensor_scale";
+      const bool has_format =
+          statement == "code" || statement == "scale" || statement == "zero" || statement == "tensor_scale";
       if (has_format) at = text.find(' ', at) + 1;
       const std::size_t precision = text.find('@', at);
       std::size_t stop = std::min(precision, end);
@@ -54,15 +59,16 @@ std::optional<Place> place_of(const std::string& text, std::string_view statemen
 
 }  // namespace
 
-std::optional<QuantRecipe> with_text(const QuantRecipe& recipe, std::string_view from, std::string_view to) {
+std::optional<QuantRecipe> with_text(const QuantRecipe& recipe, std::string_view from,
+                                     std::string_view to) {
   std::string text = recipe.text;
   const std::size_t at = text.find(from);
   if (at == std::string::npos) return std::nullopt;
   return parsed(recipe, text.replace(at, from.size(), to));
 }
 
-std::optional<QuantRecipe> with_variable(const QuantRecipe& recipe, std::string_view variable, std::string_view expression,
-                                         Statements where) {
+std::optional<QuantRecipe> with_variable(const QuantRecipe& recipe, std::string_view variable,
+                                         std::string_view expression, Statements where) {
   std::string text;
   bool found = false;
   for (std::size_t line = 0; line < recipe.text.size();) {
@@ -98,7 +104,8 @@ std::string expression_of(const QuantRecipe& recipe, std::string_view statement)
   return place ? recipe.text.substr(place->begin, place->end - place->begin) : std::string();
 }
 
-std::optional<QuantRecipe> with_expression(const QuantRecipe& recipe, std::string_view statement, std::string_view expression) {
+std::optional<QuantRecipe> with_expression(const QuantRecipe& recipe, std::string_view statement,
+                                           std::string_view expression) {
   const auto place = place_of(recipe.text, statement);
   if (!place) return std::nullopt;
   std::string text = recipe.text;

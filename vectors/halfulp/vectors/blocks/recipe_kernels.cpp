@@ -17,7 +17,8 @@ namespace {
 constexpr std::string_view kRecipe = "recipe:", kMutant = "mutant:", kEngine = "halfulp";
 
 template <class Byte>
-std::vector<std::span<Byte>> row_of(const std::vector<std::span<Byte>>& columns, std::uint64_t row, std::uint64_t rows) {
+std::vector<std::span<Byte>> row_of(const std::vector<std::span<Byte>>& columns, std::uint64_t row,
+                                    std::uint64_t rows) {
   std::vector<std::span<Byte>> cells;
   for (const std::span<Byte> column : columns) {
     const std::size_t bytes = column.size() / rows;
@@ -30,7 +31,8 @@ std::vector<std::span<Byte>> row_of(const std::vector<std::span<Byte>>& columns,
 bool alike(const recipes::Stored& own, const recipes::Stored& other, bool reads) {
   if ((own.reg >= 0) != (other.reg >= 0)) return false;
   if (own.reg < 0) return true;
-  return own.format.storage_bytes() == other.format.storage_bytes() && (!reads || own.format.width <= other.format.width);
+  return own.format.storage_bytes() == other.format.storage_bytes() &&
+         (!reads || own.format.width <= other.format.width);
 }
 
 /// The other recipe in the plan's blocks; empty when its columns are not those of the plan.
@@ -38,13 +40,16 @@ std::optional<recipes::QuantRecipe> comparable(const RecipePlan& plan, recipes::
   const recipes::QuantRecipe& own = plan.recipe;
   const bool reads = plan.task == Task::dequantize;
   if (plan.task != Task::fake_quantize) {
-    if (own.code.format.width != other.code.format.width || (own.keep_reg >= 0) != (other.keep_reg >= 0)) return std::nullopt;
+    if (own.code.format.width != other.code.format.width || (own.keep_reg >= 0) != (other.keep_reg >= 0))
+      return std::nullopt;
     if (!alike(own.scale, other.scale, reads) || !alike(own.zero, other.zero, reads)) return std::nullopt;
     if (own.tensor_scale.reg >= 0 && other.tensor_scale.reg < 0) return std::nullopt;
     if (reads && other.tensor_scale.reg >= 0 && own.tensor_scale.reg < 0) return std::nullopt;
   }
-  const bool same_blocks = own.granularity == other.granularity && own.rows == other.rows && own.columns == other.columns;
-  return same_blocks ? other : recipes::with_granularity(std::move(other), own.granularity, own.rows, own.columns);
+  const bool same_blocks =
+      own.granularity == other.granularity && own.rows == other.rows && own.columns == other.columns;
+  return same_blocks ? other
+                     : recipes::with_granularity(std::move(other), own.granularity, own.rows, own.columns);
 }
 
 }  // namespace
@@ -62,7 +67,8 @@ RowKernel row_kernel(const RecipePlan& plan, RowFunction function) {
   };
 }
 
-std::optional<recipes::QuantRecipe> comparable_recipe(const RecipePlan& plan, std::string_view name, std::string_view element) {
+std::optional<recipes::QuantRecipe> comparable_recipe(const RecipePlan& plan, std::string_view name,
+                                                      std::string_view element) {
   return comparable(plan, recipes::named_recipe(name, element));
 }
 
@@ -76,7 +82,8 @@ bool is_recipe_implementation(std::string_view implementation) {
 
 RowKernel recipe_kernel(const RecipePlan& plan, std::string_view implementation) {
   const auto by = [&](const recipes::QuantRecipe& recipe) {
-    return row_kernel(plan, [recipe](const RecipePlan& p, const RecipeRow& row) { return answer_by(p, recipe, row); });
+    return row_kernel(
+        plan, [recipe](const RecipePlan& p, const RecipeRow& row) { return answer_by(p, recipe, row); });
   };
   if (implementation == kEngine) return by(plan.recipe);
   if (implementation.starts_with(kRecipe)) {
@@ -87,7 +94,8 @@ RowKernel recipe_kernel(const RecipePlan& plan, std::string_view implementation)
       named.recipe = recipes::named_recipe(named.name, plan.element);
     const auto other = comparable(plan, std::move(named.recipe));
     if (other) return by(*other);
-    throw InputError("implementation " + std::string(implementation.substr(0, 60)), "it does not store what " + plan.name + " stores",
+    throw InputError("implementation " + std::string(implementation.substr(0, 60)),
+                     "it does not store what " + plan.name + " stores",
                      "name a recipe with the same kinds of scales and codes");
   }
   std::vector<std::string> names = {std::string(kEngine)};
@@ -97,7 +105,8 @@ RowKernel recipe_kernel(const RecipePlan& plan, std::string_view implementation)
   }
   const std::vector<std::string_view> known(names.begin(), names.end());
   const std::string near = nearest_names(implementation, known);
-  throw InputError("implementation '" + std::string(implementation.substr(0, 60)) + "'", "not one for recipes",
+  throw InputError("implementation '" + std::string(implementation.substr(0, 60)) + "'",
+                   "not one for recipes",
                    near.empty() ? "use halfulp, recipe:NAME or mutant:NAME" : "nearest names: " + near);
 }
 

@@ -34,7 +34,9 @@ RowKernel recipe_kernel(const RecipePlan& plan, std::string_view implementation)
 /// True when `implementation` names one of those.
 bool is_recipe_implementation(std::string_view implementation);
 
-/// A named recipe for one of its elements, in the plan's blocks; empty unless its columns are those of the plan.
-std::optional<recipes::QuantRecipe> comparable_recipe(const RecipePlan& plan, std::string_view name, std::string_view element);
+/// A named recipe for one of its elements, in the plan's blocks; empty unless its columns are those of the
+/// plan.
+std::optional<recipes::QuantRecipe> comparable_recipe(const RecipePlan& plan, std::string_view name,
+                                                      std::string_view element);
 
 }  // namespace halfulp::vectors

@@ -11,8 +11,8 @@ namespace halfulp::vectors {
 /// The manifest of a pack with these rows; files and hashes are not filled in.
 Manifest recipe_manifest(const RecipePlan& plan, Level level, std::uint64_t seed, const RecipeRows& rows);
 
-/// The rows of a level as a source for write_rows(). Throws InputError where the level does not apply or no row
-/// is left, Disagreement where engine and twin differ.
+/// The rows of a level as a source for write_rows(). Throws InputError where the level does not apply or no
+/// row is left, Disagreement where engine and twin differ.
 std::unique_ptr<RowSource> recipe_rows(RecipePlan plan, Level level, std::uint64_t seed, int threads);
 
 /// A pack's rows. What is expected is computed anew, and must be what the pack holds, or another admissible

@@ -24,12 +24,15 @@ constexpr std::int64_t kMostElements = 1 << 20;  ///< of one row's tensor
 constexpr std::string_view kVaried = "varied";
 constexpr std::string_view kSources[] = {"f32", "bf16", "f16"};
 
-std::string quoted(std::string_view text) { return "'" + std::string(text.substr(0, 60)) + "'"; }
+std::string quoted(std::string_view text) {
+  return "'" + std::string(text.substr(0, 60)) + "'";
+}
 
 std::optional<std::int64_t> count_of(std::string_view text, std::int64_t most) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || value < 1 || value > most) return std::nullopt;
+  if (error != std::errc{} || end != text.data() + text.size() || value < 1 || value > most)
+    return std::nullopt;
   return value;
 }
 
@@ -64,7 +67,8 @@ void parse_shape(RecipePlan& plan, std::string_view text) {
 bool reads_in_f64(const QuantRecipe& recipe, int reg) {
   for (const auto* steps : {&recipe.transform_steps, &recipe.steps, &recipe.value_steps}) {
     for (const recipes::Step& step : *steps) {
-      if (step.precision == recipes::Precision::f64 && std::count(step.operands.begin(), step.operands.end(), reg) > 0)
+      if (step.precision == recipes::Precision::f64 &&
+          std::count(step.operands.begin(), step.operands.end(), reg) > 0)
         return true;
     }
   }
@@ -80,22 +84,25 @@ bool takes_part(const RecipePlan& plan, const Input& input) {
 void sort_inputs(RecipePlan& plan, std::vector<std::pair<std::string, std::string>> named) {
   const QuantRecipe& recipe = plan.recipe;
   const auto take = [&](const std::string& name) -> std::optional<std::string> {
-    const auto found = std::find_if(named.begin(), named.end(), [&](const auto& pair) { return pair.first == name; });
+    const auto found =
+        std::find_if(named.begin(), named.end(), [&](const auto& pair) { return pair.first == name; });
     if (found == named.end()) return std::nullopt;
     const std::string value = found->second;
     named.erase(found);
     return value;
   };
-  const auto settle = [&](const std::string& name, PerInput per, std::int64_t entries, const std::string& format,
-                          bool varies_unnamed) {
+  const auto settle = [&](const std::string& name, PerInput per, std::int64_t entries,
+                          const std::string& format, bool varies_unnamed) {
     const auto value = take(name);
     if (value && *value != kVaried) {
       if (per == PerInput::table)
-        throw InputError("input '" + name + "'", "a table is no single value", "leave it out: every row brings its own");
+        throw InputError("input '" + name + "'", "a table is no single value",
+                         "leave it out: every row brings its own");
       const Format wide = require_format(format == "f64" ? "f64" : "f32");
       const Literal literal = parse_literal(*value);
       if (literal.error != LiteralError::none)
-        throw InputError("input '" + name + "', value " + quoted(*value), "not a number", "write a literal, or `varied`");
+        throw InputError("input '" + name + "', value " + quoted(*value), "not a number",
+                         "write a literal, or `varied`");
       plan.fixed[name] = recipes::decode(wide.spec, read_literal_as(literal.value, wide, *value));
       plan.fixed_text.emplace_back(name, *value);
       return;
@@ -104,7 +111,8 @@ void sort_inputs(RecipePlan& plan, std::vector<std::pair<std::string, std::strin
     plan.varied.push_back({name, per, entries, format});
     if (value) plan.asked_to_vary.push_back(name);
   };
-  if (plan.task != Task::dequantize && recipe.A >= 0) settle(recipes::kTensorAmax, PerInput::tensor, 1, "f32", false);
+  if (plan.task != Task::dequantize && recipe.A >= 0)
+    settle(recipes::kTensorAmax, PerInput::tensor, 1, "f32", false);
   if (plan.task != Task::dequantize && recipe.tensor_scale.reg >= 0)
     settle(recipes::kTensorScale, PerInput::tensor, 1, "f32", false);
   if (plan.task == Task::dequantize && recipes::reads(recipe.value_steps, recipe.A))
@@ -112,26 +120,31 @@ void sort_inputs(RecipePlan& plan, std::vector<std::pair<std::string, std::strin
   for (const Input& input : recipe.inputs) {
     if (!takes_part(plan, input)) continue;
     const bool varies = input.default_literal.empty() || input.per != PerInput::tensor;
-    const std::string format = input.per == PerInput::element ? "uint8" : reads_in_f64(recipe, input.reg) ? "f64" : "f32";
+    const std::string format = input.per == PerInput::element    ? "uint8"
+                               : reads_in_f64(recipe, input.reg) ? "f64"
+                                                                 : "f32";
     settle(input.name, input.per, input.entries, format, varies);
   }
   if (plan.is_varied(recipes::kTensorAmax) && plan.is_varied(recipes::kTensorScale))
     throw InputError("recipe " + plan.name, "tensor_amax and tensor_scale both vary", "name one of them");
   if (named.empty()) return;
-  std::vector<std::string_view> known = {"to", "block", "from", "task", "shape", "rows", "packing", "layout", "multiple"};
+  std::vector<std::string_view> known = {"to",   "block",   "from",   "task",    "shape",
+                                         "rows", "packing", "layout", "multiple"};
   for (const Input& input : recipe.inputs) known.push_back(input.name);
   if (recipe.A >= 0) known.push_back(recipes::kTensorAmax);
   if (recipe.tensor_scale.reg >= 0) known.push_back(recipes::kTensorScale);
   const std::string near = nearest_names(named[0].first, known);
-  throw InputError("recipe " + plan.name + ", option " + quoted(named[0].first), "not one of this recipe's",
-                   near.empty() ? "`halfulp recipes " + plan.name + "` shows its inputs" : "nearest names: " + near);
+  throw InputError(
+      "recipe " + plan.name + ", option " + quoted(named[0].first), "not one of this recipe's",
+      near.empty() ? "`halfulp recipes " + plan.name + "` shows its inputs" : "nearest names: " + near);
 }
 
 void check(const RecipePlan& plan) {
   const int width = plan.recipe.code.format.width;
   if (plan.packing && !packs(*plan.packing, width)) {
     throw InputError("packing '" + std::string(packing_name(*plan.packing)) + "'",
-                     "it does not hold codes of " + std::to_string(width) + " bits", "use byte_low_bits or dense");
+                     "it does not hold codes of " + std::to_string(width) + " bits",
+                     "use byte_low_bits or dense");
   }
   if (plan.layout && plan.recipe.scale.reg < 0)
     throw InputError("recipe " + plan.name, "it stores no block scales to lay out", "leave layout= out");
@@ -161,17 +174,21 @@ ScaleGrid RecipePlan::scale_grid() const {
 
 std::string RecipePlan::value_format() const {
   for (const recipes::Step& step : recipe.value_steps) {
-    if (step.result == recipe.value_reg && step.op != recipes::Op::cast && step.precision == recipes::Precision::f64)
+    if (step.result == recipe.value_reg && step.op != recipes::Op::cast &&
+        step.precision == recipes::Precision::f64)
       return "f64";
   }
   return "f32";
 }
 
 bool RecipePlan::is_varied(std::string_view input) const {
-  return std::any_of(varied.begin(), varied.end(), [&](const VariedInput& one) { return one.name == input; });
+  return std::any_of(varied.begin(), varied.end(),
+                     [&](const VariedInput& one) { return one.name == input; });
 }
 
-bool is_recipe_spec(std::string_view spec) { return spec.starts_with(kPrefix); }
+bool is_recipe_spec(std::string_view spec) {
+  return spec.starts_with(kPrefix);
+}
 
 RecipePlan parse_recipe_spec(std::string_view spec) {
   if (!is_recipe_spec(spec))
@@ -187,14 +204,17 @@ RecipePlan parse_recipe_spec(std::string_view spec) {
     rest.remove_prefix(std::min(rest.size(), part.size() + 1));
     const auto equals = part.find('=');
     if (equals == std::string_view::npos || equals == 0 || equals + 1 == part.size())
-      throw InputError("SPEC " + quoted(spec) + ", " + quoted(part), "not key=value", "write e.g. shape=2x64");
+      throw InputError("SPEC " + quoted(spec) + ", " + quoted(part), "not key=value",
+                       "write e.g. shape=2x64");
     const std::string key(part.substr(0, equals));
     if (std::any_of(named.begin(), named.end(), [&](const auto& pair) { return pair.first == key; }))
-      throw InputError("SPEC " + quoted(spec) + ", option '" + key.substr(0, 60) + "'", "given twice", "give it once");
+      throw InputError("SPEC " + quoted(spec) + ", option '" + key.substr(0, 60) + "'", "given twice",
+                       "give it once");
     named.emplace_back(key, part.substr(equals + 1));
   }
   const auto take = [&](std::string_view key) -> std::optional<std::string> {
-    const auto found = std::find_if(named.begin(), named.end(), [&](const auto& pair) { return pair.first == key; });
+    const auto found =
+        std::find_if(named.begin(), named.end(), [&](const auto& pair) { return pair.first == key; });
     if (found == named.end()) return std::nullopt;
     const std::string value = found->second;
     named.erase(found);
@@ -216,13 +236,15 @@ RecipePlan parse_recipe_spec(std::string_view spec) {
   default_shape(plan);
   if (const auto shape = take("shape")) parse_shape(plan, *shape);
   if (plan.rows * plan.columns > kMostElements)
-    throw InputError("recipe " + plan.name, "a row of several blocks has too many elements", "name a shape=RxC");
+    throw InputError("recipe " + plan.name, "a row of several blocks has too many elements",
+                     "name a shape=RxC");
   if (const auto rows = take("rows")) {
     const auto count = count_of(*rows, std::int64_t{1} << 32);
     if (!count) throw InputError("rows " + quoted(*rows), "not a count", "write e.g. rows=32");
     plan.most_rows = static_cast<std::uint64_t>(*count);
   }
-  if (const auto packing = take("packing")) plan.packing = require_named("packing", *packing, find_packing, kPackings);
+  if (const auto packing = take("packing"))
+    plan.packing = require_named("packing", *packing, find_packing, kPackings);
   if (const auto layout = take("layout"))
     plan.layout = require_named("layout", *layout, find_scale_layout, kScaleLayouts);
   if (const auto multiple = take("multiple")) {

@@ -1,4 +1,5 @@
-// RecipePlan: what `recipe:NAME[,key=value]…` asks of a kernel - the recipe, the direction, shapes and words.
+// RecipePlan: what `recipe:NAME[,key=value]…` asks of a kernel - the recipe, the direction, shapes and
+// words.
 //
 // Decides: which columns a kernel for a recipe reads and writes. A row of a pack is one tensor of `rows` x
 // `columns` elements that holds several blocks.
@@ -7,10 +8,11 @@
 //   from=FORMAT          f32 (default), bf16, f16: of the words of `input`
 //   task=TASK            quantize (default), dequantize, fake_quantize (values in, values out)
 //   shape=RxC            of a row's tensor; several blocks where none is named
-//   rows=N               at most N rows of the level, evenly chosen
-//   packing=P            codes packed along each row of the tensor (packing.hpp); one word per code otherwise
-//   layout=L multiple=M  block scales in a layout (scale_layout.hpp); row-major block order otherwise
-//   INPUT=VALUE          an input of the recipe, the same for all rows; `varied`: a column. Required inputs and
+//   rows=N               at most N rows of the level, some of every kind
+//   packing=P            codes packed along each row of the tensor (packing.hpp); one word per code
+//   otherwise layout=L multiple=M  block scales in a layout (scale_layout.hpp); row-major block order
+//   otherwise INPUT=VALUE          an input of the recipe, the same for all rows; `varied`: a column.
+//   Required inputs and
 //                        those per block, column or element vary where nothing is named; others keep their
 //                        default. tensor_amax and tensor_scale count as inputs.
 #pragma once
@@ -52,10 +54,10 @@ struct RecipePlan {
   std::optional<Packing> packing;
   std::optional<ScaleLayout> layout;
   std::uint32_t multiple = 1;
-  std::map<std::string, double> fixed;              ///< inputs with one value for all rows
+  std::map<std::string, double> fixed;                          ///< inputs with one value for all rows
   std::vector<std::pair<std::string, std::string>> fixed_text;  ///< as written, in the order of the recipe
-  std::vector<VariedInput> varied;                  ///< inputs with a column, in the order of the recipe
-  std::vector<std::string> asked_to_vary;           ///< those of them that the SPEC names
+  std::vector<VariedInput> varied;         ///< inputs with a column, in the order of the recipe
+  std::vector<std::string> asked_to_vary;  ///< those of them that the SPEC names
 
   recipes::Blocks blocks() const { return recipes::blocks_of(recipe, rows, columns); }
   std::size_t elements() const { return static_cast<std::size_t>(rows * columns); }

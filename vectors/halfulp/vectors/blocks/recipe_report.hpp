@@ -11,11 +11,12 @@
 namespace halfulp::vectors {
 
 /// The card of one finding: the block, the steps with their values, what was given and what was expected.
-std::vector<CardLine> block_card(const RecipePlan& plan, const RecipeRow& row, const RowAnswer& want, const RowAnswer& got,
-                                 const BlockCase& one);
+std::vector<CardLine> block_card(const RecipePlan& plan, const RecipeRow& row, const RowAnswer& want,
+                                 const RowAnswer& got, const BlockCase& one);
 
 /// A command line that computes the block again; for large blocks, the one that writes the row.
-std::string reproduce_block(const RecipePlan& plan, const RecipeRow& row, std::int64_t block, Level level, std::uint64_t seed);
+std::string reproduce_block(const RecipePlan& plan, const RecipeRow& row, std::int64_t block, Level level,
+                            std::uint64_t seed);
 
 /// Verdict, card, diagnosis and grouped table. `color`: with ANSI colours.
 std::string recipe_verdict_text(const RecipeVerdict& verdict, const BlockDiagnosis& diagnosis, bool color);

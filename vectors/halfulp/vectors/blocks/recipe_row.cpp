@@ -99,7 +99,8 @@ recipes::Inputs inputs_for(const RecipePlan& plan, const QuantRecipe& recipe, co
   if (plan.task != Task::dequantize) return inputs;
   for (const recipes::Input& input : recipe.inputs) {  // what only the way there reads
     if (!input.default_literal.empty() || recipes::reads(recipe.value_steps, input.reg)) continue;
-    inputs[input.name].assign(input.per == recipes::PerInput::table ? static_cast<std::size_t>(input.entries) : 1, 0.0);
+    inputs[input.name].assign(
+        input.per == recipes::PerInput::table ? static_cast<std::size_t>(input.entries) : 1, 0.0);
   }
   return inputs;
 }
@@ -123,7 +124,8 @@ std::vector<RowAnswer> admissible_answers(const RecipePlan& plan, const RecipeRo
   std::vector<RowAnswer> answers;
   for (const QuantRecipe& variant : recipes::admissible_variants(plan.recipe)) {
     RowAnswer answer = answer_by(plan, variant, row);
-    if (std::find(answers.begin(), answers.end(), answer) == answers.end()) answers.push_back(std::move(answer));
+    if (std::find(answers.begin(), answers.end(), answer) == answers.end())
+      answers.push_back(std::move(answer));
   }
   return answers;
 }

@@ -32,7 +32,8 @@ struct RecipeRow {
 };
 
 /// The row's inputs and the plan's fixed ones, as far as `recipe` has them.
-recipes::Inputs inputs_for(const RecipePlan& plan, const recipes::QuantRecipe& recipe, const RecipeRow& row);
+recipes::Inputs inputs_for(const RecipePlan& plan, const recipes::QuantRecipe& recipe,
+                           const RecipeRow& row);
 
 /// What a recipe (the plan's own, or another with its shapes) makes of a row, by the engine. Throws
 /// InputError when the recipe refuses the row.

@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <mutex>
+#include <numeric>
 #include <thread>
 #include <utility>
 
@@ -40,11 +41,13 @@ class Builder {
   }
 
   void specials() {
-    const std::size_t at_once = shares_ ? 1 : static_cast<std::size_t>(std::max<std::int64_t>(1, blocks_.count()));
+    const std::size_t at_once =
+        shares_ ? 1 : static_cast<std::size_t>(std::max<std::int64_t>(1, blocks_.count()));
     for (std::size_t first = 0; first < special_blocks().size(); first += at_once) {
       Tensor tensor = stratified(plan_.recipe, plan_.rows, plan_.columns, random_.word(), 1, plan_.from);
       for (std::size_t i = 0; i < at_once && first + i < special_blocks().size(); ++i) {
-        const auto block = static_cast<std::int64_t>(shares_ ? first % static_cast<std::size_t>(blocks_.count()) : i);
+        const auto block =
+            static_cast<std::int64_t>(shares_ ? first % static_cast<std::size_t>(blocks_.count()) : i);
         fill_special(special_blocks()[first + i], block, tensor);
       }
       add(std::move(tensor), 0);
@@ -54,7 +57,8 @@ class Builder {
   void thresholds() {
     if (!shares_) return maxima_rows(scale_thresholds_of(0), 0, kThresholdElements);
     const double mantissa = 1 + random_.uniform();
-    for (const double amax : {2688.0, std::ldexp(mantissa, 4), 3670016.0, std::ldexp(mantissa, -30), 448.0}) {
+    for (const double amax :
+         {2688.0, std::ldexp(mantissa, 4), 3670016.0, std::ldexp(mantissa, -30), 448.0}) {
       const double largest = in_format(plan_.from, amax);
       maxima_rows(scale_thresholds_of(largest), largest, kThresholdElements / 4);
     }
@@ -91,24 +95,28 @@ class Builder {
   /// Blocks at the largest magnitude of every scale code, elements at every value that the codes stand for.
   void pairs() {
     const QuantRecipe& r = plan_.recipe;
-    if (r.scale.reg < 0 || r.scale.format.width > 8 || r.code.format.width > 8 || r.transform_reg >= 0) return;
+    if (r.scale.reg < 0 || r.scale.format.width > 8 || r.code.format.width > 8 || r.transform_reg >= 0)
+      return;
     const double amax = shares_ ? in_format(plan_.from, 2688) : 0;
     std::vector<double> tops;  // of each scale: the number one ulp below the next threshold
     const std::vector<double> maxima = scale_thresholds_of(amax);
     for (std::size_t i = 0; i + 2 < maxima.size(); i += 3) tops.push_back(maxima[i]);
     const std::uint64_t codes = std::uint64_t{1} << r.code.format.width;
-    const auto in_block = static_cast<std::uint64_t>(std::max<std::int64_t>(2, blocks_.block_rows * blocks_.block_columns));
+    const auto in_block =
+        static_cast<std::uint64_t>(std::max<std::int64_t>(2, blocks_.block_rows * blocks_.block_columns));
     const std::uint64_t blocks_per_scale = (codes + in_block - 2) / (in_block - 1);
     std::vector<double> list;
     for (const double top : tops) list.insert(list.end(), blocks_per_scale, top);
-    for (std::size_t next = 0, done = 0; next < list.size() && done < kPairElements; done += plan_.elements()) {
+    for (std::size_t next = 0, done = 0; next < list.size() && done < kPairElements;
+         done += plan_.elements()) {
       Tensor tensor = with_next(list, next, amax);
       aim_at_codes(tensor);
       add(std::move(tensor), kPairFlag);
     }
   }
 
-  std::vector<RecipeRow> take() { return std::move(rows_); }
+  /// The rows since the last call.
+  std::vector<RecipeRow> take() { return std::exchange(rows_, {}); }
 
  private:
   /// Thresholds of the block scale, up to the tensor's largest magnitude.
@@ -118,7 +126,8 @@ class Builder {
     if (shares_) inputs.erase(recipes::kTensorAmax);
     for (const recipes::Input& input : plan_.recipe.inputs) {
       if (!input.default_literal.empty() || inputs.contains(input.name)) continue;
-      inputs[input.name] = std::vector<double>(input.per == recipes::PerInput::table ? static_cast<std::size_t>(input.entries) : 1, 1.0);
+      inputs[input.name] = std::vector<double>(
+          input.per == recipes::PerInput::table ? static_cast<std::size_t>(input.entries) : 1, 1.0);
     }
     std::vector<double> found;
     for (const double m : scale_thresholds(plan_.recipe, inputs, random_.word(), tensor_amax, plan_.from)) {
@@ -133,7 +142,8 @@ class Builder {
     std::vector<double> maxima;
     if (tensor_amax != 0) maxima.push_back(tensor_amax);
     while (maxima.size() < room && next < list.size()) maxima.push_back(list[next++]);
-    if (maxima.size() == 1 && tensor_amax != 0 && next < list.size()) maxima[0] = list[next++];  // one block
+    if (maxima.size() == 1 && tensor_amax != 0 && next < list.size())
+      maxima[0] = list[next++];  // one block
     return with_maxima_in(blocks_, maxima, random_.word(), plan_.from);
   }
 
@@ -169,10 +179,12 @@ class Builder {
       const std::vector<double> values = recipes::dequantize(plan_.recipe, q, inputs);
       for (std::int64_t b = 0; b < blocks_.count(); ++b) {
         double amax = 0;
-        for_each_place(blocks_, b, [&](std::size_t i) { amax = std::fmax(amax, std::fabs(tensor.values[i])); });
+        for_each_place(blocks_, b,
+                       [&](std::size_t i) { amax = std::fmax(amax, std::fabs(tensor.values[i])); });
         for_each_place(blocks_, b, [&](std::size_t i) {
           const double x = in_format(plan_.from, values[i]);
-          if (std::isfinite(x) && std::fabs(x) < amax && std::fabs(tensor.values[i]) < amax) tensor.values[i] = x;
+          if (std::isfinite(x) && std::fabs(x) < amax && std::fabs(tensor.values[i]) < amax)
+            tensor.values[i] = x;
         });
       }
     } catch (const InputError&) {  // refused: the row will be too
@@ -183,7 +195,8 @@ class Builder {
     std::size_t i = 0;
     const double top = number_of(plan_.recipe.code.format, plan_.recipe.code.format.largest_magnitude());
     for_each_place(blocks_, block, [&](std::size_t place) {
-      tensor.values[place] = in_format(plan_.from, special.value(i++, plan_.from, std::isfinite(top) ? top : 1));
+      tensor.values[place] =
+          in_format(plan_.from, special.value(i++, plan_.from, std::isfinite(top) ? top : 1));
     });
   }
 
@@ -191,8 +204,8 @@ class Builder {
     RecipeRow row{{}, varied_inputs(plan_, tensor, random_), {}, flags};
     if ((flags & kTieFlag) != 0 && plan_.recipe.transform_reg < 0) {
       try {
-        tensor = aimed_at_ties(plan_.recipe, std::move(tensor), inputs_for(plan_, plan_.recipe, row), random_.word(),
-                               plan_.from);
+        tensor = aimed_at_ties(plan_.recipe, std::move(tensor), inputs_for(plan_, plan_.recipe, row),
+                               random_.word(), plan_.from);
       } catch (const InputError&) {
         return;  // refused
       }
@@ -209,11 +222,26 @@ class Builder {
   std::map<std::uint64_t, std::uint64_t> turns_;  ///< by scale code: the next element code
 };
 
-std::vector<RecipeRow> thinned(std::vector<RecipeRow> rows, std::optional<std::uint64_t> most) {
-  if (!most || rows.size() <= *most) return rows;
-  std::vector<RecipeRow> kept;
-  for (std::uint64_t i = 0; i < *most; ++i) kept.push_back(std::move(rows[i * rows.size() / *most]));
-  return kept;
+/// At most so many rows: of every part about as many, evenly chosen.
+std::vector<RecipeRow> thinned(std::vector<std::vector<RecipeRow>> parts,
+                               std::optional<std::uint64_t> most) {
+  std::vector<RecipeRow> rows;
+  std::vector<std::size_t> order(parts.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return parts[a].size() < parts[b].size(); });
+  std::vector<std::size_t> quota(parts.size());
+  std::uint64_t left = most.value_or(std::numeric_limits<std::uint64_t>::max());
+  for (std::size_t i = 0; i < order.size(); ++i) {  // small parts first: what they leave goes to the others
+    const std::uint64_t share = (left + order.size() - i - 1) / (order.size() - i);
+    quota[order[i]] = static_cast<std::size_t>(std::min<std::uint64_t>(parts[order[i]].size(), share));
+    left -= quota[order[i]];
+  }
+  for (std::size_t part = 0; part < parts.size(); ++part) {
+    for (std::size_t i = 0; i < quota[part]; ++i)
+      rows.push_back(std::move(parts[part][i * parts[part].size() / quota[part]]));
+  }
+  return rows;
 }
 
 }  // namespace
@@ -236,7 +264,9 @@ RecipeRows judged_rows(const RecipePlan& plan, std::vector<RecipeRow> rows, int 
     }
   };
   std::vector<std::thread> others;
-  for (int t = 1; t < threads; ++t) others.emplace_back(work);
+  const int team =
+      threads > 0 ? threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  for (int t = 1; t < team; ++t) others.emplace_back(work);
   work();
   for (std::thread& other : others) other.join();
   if (failure) std::rethrow_exception(failure);
@@ -258,18 +288,23 @@ RecipeRows level_rows(const RecipePlan& plan, Level level, std::uint64_t seed, i
                      "use stratified, thresholds or specials");
   }
   if (plan.task == Task::dequantize)
-    return judged_rows(plan, thinned(stored_rows(plan, level, seed), plan.most_rows), threads);
+    return judged_rows(plan, thinned({stored_rows(plan, level, seed)}, plan.most_rows), threads);
   Builder builder(plan, seed);
-  builder.specials();
+  std::vector<std::vector<RecipeRow>> parts;
+  const auto part = [&](void (Builder::*build)()) {
+    (builder.*build)();
+    parts.push_back(builder.take());
+  };
+  part(&Builder::specials);
   if (level != Level::specials) {
-    builder.documented();
-    builder.thresholds();
+    part(&Builder::documented);
+    part(&Builder::thresholds);
   }
   if (level == Level::stratified) {
-    builder.fillings();
-    builder.pairs();
+    part(&Builder::fillings);
+    part(&Builder::pairs);
   }
-  return judged_rows(plan, thinned(builder.take(), plan.most_rows), threads);
+  return judged_rows(plan, thinned(std::move(parts), plan.most_rows), threads);
 }
 
 RecipeRows random_rows(const RecipePlan& plan, std::size_t count, std::uint64_t seed) {

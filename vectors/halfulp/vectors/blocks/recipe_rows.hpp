@@ -3,7 +3,8 @@
 //   specials    blocks of zeros of either sign, NaN, Inf, subnormals, the largest numbers, one outlier
 //   thresholds  those, the block maximum at every threshold of the scale and one ulp beside it, elements at
 //               ties of their own rounding
-//   stratified  those, every kind of filling at every magnitude, and every reachable pair of scale and element
+//   stratified  those, every kind of filling at every magnitude, and every reachable pair of scale and
+//   element
 //               code
 // A tensor scale is made from all blocks: there, block 0 holds the largest magnitude and the others are
 // placed relative to it.
@@ -24,8 +25,8 @@ struct RecipeRows {
   std::uint64_t refused = 0;        ///< rows of the level that the recipe refuses: left out
 };
 
-/// The rows of a level with their answers, the same on every machine and for every number of threads. Throws
-/// InputError for `exhaustive`, which recipes do not have; Disagreement where engine and twin part.
+/// The rows of a level with their answers, the same on every machine and for every number of threads.
+/// Throws InputError for `exhaustive`, which recipes do not have; Disagreement where engine and twin part.
 RecipeRows level_rows(const RecipePlan& plan, Level level, std::uint64_t seed, int threads = 1);
 
 /// Random tensors of the same number and shape, N(0, 1): what is commonly tested with.

@@ -41,11 +41,13 @@ class Columns {
 
 }  // namespace
 
-RecipeAnswers run_rows(const RecipePlan& plan, const RecipeRows& rows, const RowKernel& kernel, const RecipeVerifyOptions& options) {
+RecipeAnswers run_rows(const RecipePlan& plan, const RecipeRows& rows, const RowKernel& kernel,
+                       const RecipeVerifyOptions& options) {
   const std::size_t total = rows.rows.size();
   Columns in(input_columns(plan), total), out(expected_columns(plan), total);
   for (std::size_t i = 0; i < total; ++i) put_inputs(plan, rows.rows[i], in.part<std::byte>(i, 1));
-  const std::size_t stretch = std::max<std::size_t>(1, kStretchBytes / std::max<std::size_t>(1, in.bytes_per_row()));
+  const std::size_t stretch =
+      std::max<std::size_t>(1, kStretchBytes / std::max<std::size_t>(1, in.bytes_per_row()));
   RecipeAnswers answers;
   for (std::size_t first = 0; first < total; first += stretch) {
     const std::size_t count = std::min(stretch, total - first);
@@ -55,16 +57,23 @@ RecipeAnswers run_rows(const RecipePlan& plan, const RecipeRows& rows, const Row
       answers.failure = failure.what();
       return answers;
     }
-    for (std::size_t i = first; i < first + count; ++i) answers.rows.push_back(get_answer(plan, out.part<const std::byte>(i, 1)));
+    for (std::size_t i = first; i < first + count; ++i)
+      answers.rows.push_back(get_answer(plan, out.part<const std::byte>(i, 1)));
     if (options.progress) options.progress(first + count, total);
   }
   return answers;
 }
 
-RecipeVerdict verify_rows(const RecipePlan& plan, RecipeRows rows, const RowKernel& kernel, const RecipeVerifyOptions& options) {
-  RecipeVerdict verdict{.plan = plan, .implementation = options.implementation, .version = options.version,
-                        .level = options.level, .seed = options.seed, .rows = std::move(rows),
-                        .answers = {}, .tally = {}};
+RecipeVerdict verify_rows(const RecipePlan& plan, RecipeRows rows, const RowKernel& kernel,
+                          const RecipeVerifyOptions& options) {
+  RecipeVerdict verdict{.plan = plan,
+                        .implementation = options.implementation,
+                        .version = options.version,
+                        .level = options.level,
+                        .seed = options.seed,
+                        .rows = std::move(rows),
+                        .answers = {},
+                        .tally = {}};
   const auto start = std::chrono::steady_clock::now();
   verdict.answers = run_rows(plan, verdict.rows, kernel, options);
   verdict.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -72,7 +81,8 @@ RecipeVerdict verify_rows(const RecipePlan& plan, RecipeRows rows, const RowKern
   return verdict;
 }
 
-RecipeVerdict verify_recipe(const RecipePlan& plan, const RowKernel& kernel, const RecipeVerifyOptions& options) {
+RecipeVerdict verify_recipe(const RecipePlan& plan, const RowKernel& kernel,
+                            const RecipeVerifyOptions& options) {
   return verify_rows(plan, level_rows(plan, options.level, options.seed, options.threads), kernel, options);
 }
 

@@ -39,15 +39,18 @@ struct RecipeVerdict {
   bool passed() const { return answers.failure.empty() && tally.passed(); }
 };
 
-/// Calls the kernel for all rows in stretches. Throws nothing of the kernel's: a KernelFailure ends up in `failure`.
+/// Calls the kernel for all rows in stretches. Throws nothing of the kernel's: a KernelFailure ends up in
+/// `failure`.
 RecipeAnswers run_rows(const RecipePlan& plan, const RecipeRows& rows, const RowKernel& kernel,
                        const RecipeVerifyOptions& options = {});
 
 /// Judges a kernel on the rows of the options' level. Throws InputError where the level does not apply,
 /// Disagreement where the judge is at fault.
-RecipeVerdict verify_recipe(const RecipePlan& plan, const RowKernel& kernel, const RecipeVerifyOptions& options = {});
+RecipeVerdict verify_recipe(const RecipePlan& plan, const RowKernel& kernel,
+                            const RecipeVerifyOptions& options = {});
 
 /// The same on given rows, e.g. those of a pack.
-RecipeVerdict verify_rows(const RecipePlan& plan, RecipeRows rows, const RowKernel& kernel, const RecipeVerifyOptions& options = {});
+RecipeVerdict verify_rows(const RecipePlan& plan, RecipeRows rows, const RowKernel& kernel,
+                          const RecipeVerifyOptions& options = {});
 
 }  // namespace halfulp::vectors

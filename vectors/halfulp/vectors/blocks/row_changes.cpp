@@ -16,8 +16,9 @@ using recipes::PerInput;
 
 /// Inputs that belong to places of the tensor, which a changed shape would not fit.
 bool has_placed_inputs(const RecipePlan& plan) {
-  return std::any_of(plan.varied.begin(), plan.varied.end(),
-                     [](const VariedInput& input) { return input.per != PerInput::tensor && input.per != PerInput::table; });
+  return std::any_of(plan.varied.begin(), plan.varied.end(), [](const VariedInput& input) {
+    return input.per != PerInput::tensor && input.per != PerInput::table;
+  });
 }
 
 template <class T>
@@ -25,7 +26,8 @@ std::vector<T> transposed(const std::vector<T>& values, std::int64_t rows, std::
   std::vector<T> turned;
   turned.reserve(values.size());
   for (std::int64_t c = 0; c < columns; ++c) {
-    for (std::int64_t r = 0; r < rows; ++r) turned.push_back(values[static_cast<std::size_t>(r * columns + c)]);
+    for (std::int64_t r = 0; r < rows; ++r)
+      turned.push_back(values[static_cast<std::size_t>(r * columns + c)]);
   }
   return turned;
 }
@@ -36,12 +38,16 @@ bool is_zero_block(const RecipePlan& plan, const RecipeRow& row, std::int64_t bl
   return zero;
 }
 
-RowAnswer right_answer(const RecipePlan& plan, const RecipeRow& row) { return answer_by(plan, plan.recipe, row); }
+RowAnswer right_answer(const RecipePlan& plan, const RecipeRow& row) {
+  return answer_by(plan, plan.recipe, row);
+}
 
 }  // namespace
 
 std::optional<RowAnswer> along_other_axis(const RecipePlan& plan, const RecipeRow& row) {
-  if (plan.task != Task::quantize || has_placed_inputs(plan) || plan.recipe.granularity == Granularity::tensor) return std::nullopt;
+  if (plan.task != Task::quantize || has_placed_inputs(plan) ||
+      plan.recipe.granularity == Granularity::tensor)
+    return std::nullopt;
   RecipePlan turned = plan;
   std::swap(turned.rows, turned.columns);
   if (turned.blocks().count() != plan.blocks().count()) return std::nullopt;
@@ -56,7 +62,8 @@ std::optional<RowAnswer> along_other_axis(const RecipePlan& plan, const RecipeRo
 std::optional<RowAnswer> with_stale_tail(const RecipePlan& plan, const RecipeRow& row) {
   const Blocks blocks = plan.blocks();
   const std::int64_t rest = blocks.columns % blocks.block_columns;
-  if (plan.task != Task::quantize || has_placed_inputs(plan) || plan.recipe.granularity != Granularity::group || rest == 0)
+  if (plan.task != Task::quantize || has_placed_inputs(plan) ||
+      plan.recipe.granularity != Granularity::group || rest == 0)
     return std::nullopt;
   RecipePlan whole = plan;
   whole.columns += blocks.block_columns - rest;
@@ -80,8 +87,8 @@ std::optional<RowAnswer> with_stale_tail(const RecipePlan& plan, const RecipeRow
 
 std::optional<RowAnswer> with_running_amax(const RecipePlan& plan, const RecipeRow& row) {
   const recipes::QuantRecipe& recipe = plan.recipe;
-  if (plan.task != Task::quantize || has_placed_inputs(plan) || recipe.A >= 0 || recipe.transform_reg >= 0 || recipe.keep_reg >= 0 ||
-      recipe.granularity == Granularity::tensor)
+  if (plan.task != Task::quantize || has_placed_inputs(plan) || recipe.A >= 0 ||
+      recipe.transform_reg >= 0 || recipe.keep_reg >= 0 || recipe.granularity == Granularity::tensor)
     return std::nullopt;
   const Blocks all = plan.blocks();
   RowAnswer answer;
@@ -113,7 +120,8 @@ std::optional<RowAnswer> with_stale_scale(const RecipePlan& plan, const RecipeRo
   return right;
 }
 
-std::optional<RowAnswer> with_zero_block_scale(const RecipePlan& plan, const RecipeRow& row, RowAnswer right, std::uint64_t code) {
+std::optional<RowAnswer> with_zero_block_scale(const RecipePlan& plan, const RecipeRow& row,
+                                               RowAnswer right, std::uint64_t code) {
   if (plan.task != Task::quantize || right.scales.empty()) return std::nullopt;
   for (std::size_t b = 0; b < right.scales.size(); ++b) {
     if (is_zero_block(plan, row, static_cast<std::int64_t>(b))) right.scales[b] = code;
@@ -125,7 +133,8 @@ std::optional<RowAnswer> with_scales_rotated(RowAnswer right, std::int64_t by) {
   const auto n = static_cast<std::int64_t>(right.scales.size());
   if (n < 2) return std::nullopt;
   std::vector<std::uint64_t> scales(right.scales.size());
-  for (std::int64_t i = 0; i < n; ++i) scales[static_cast<std::size_t>(((i + by) % n + n) % n)] = right.scales[static_cast<std::size_t>(i)];
+  for (std::int64_t i = 0; i < n; ++i)
+    scales[static_cast<std::size_t>(((i + by) % n + n) % n)] = right.scales[static_cast<std::size_t>(i)];
   right.scales = std::move(scales);
   return right;
 }
@@ -140,13 +149,16 @@ std::optional<RowAnswer> with_scales_moved(const RecipePlan& plan, RowAnswer rig
   return right;
 }
 
-std::optional<RowAnswer> with_scales_laid_out(const RecipePlan& plan, RowAnswer right, ScaleLayout written) {
+std::optional<RowAnswer> with_scales_laid_out(const RecipePlan& plan, RowAnswer right,
+                                              ScaleLayout written) {
   if (right.scales.size() < 2) return std::nullopt;
   const ScaleGrid read = plan.scale_grid();
   const ScaleGrid wrote{written, read.rows, read.columns, 1};
   std::vector<std::uint64_t> buffer(std::max(read.stored(), wrote.stored()), 0);
-  for (std::size_t i = 0; i < right.scales.size(); ++i) buffer[wrote.offset(i / read.columns, i % read.columns)] = right.scales[i];
-  for (std::size_t i = 0; i < right.scales.size(); ++i) right.scales[i] = buffer[read.offset(i / read.columns, i % read.columns)];
+  for (std::size_t i = 0; i < right.scales.size(); ++i)
+    buffer[wrote.offset(i / read.columns, i % read.columns)] = right.scales[i];
+  for (std::size_t i = 0; i < right.scales.size(); ++i)
+    right.scales[i] = buffer[read.offset(i / read.columns, i % read.columns)];
   return right;
 }
 
@@ -155,7 +167,8 @@ std::optional<RowAnswer> with_codes_packed(const RecipePlan& plan, RowAnswer rig
   const Packing read = plan.packing.value_or(Packing::low_first);
   if (!packs(written, width) || !packs(read, width) || right.codes.empty()) return std::nullopt;
   const auto columns = static_cast<std::size_t>(plan.columns);
-  const std::size_t bytes = std::max(packed_bytes(written, width, columns), packed_bytes(read, width, columns));
+  const std::size_t bytes =
+      std::max(packed_bytes(written, width, columns), packed_bytes(read, width, columns));
   for (std::size_t row = 0; row < right.codes.size(); row += columns) {
     const std::span<std::uint64_t> line = std::span(right.codes).subspan(row, columns);
     std::vector<std::uint8_t> wrote(packed_bytes(written, width, columns));

@@ -22,7 +22,8 @@ std::optional<RowAnswer> with_running_amax(const RecipePlan& plan, const RecipeR
 std::optional<RowAnswer> with_stale_scale(const RecipePlan& plan, const RecipeRow& row, RowAnswer right);
 
 /// Blocks of zeros store this scale code.
-std::optional<RowAnswer> with_zero_block_scale(const RecipePlan& plan, const RecipeRow& row, RowAnswer right, std::uint64_t code);
+std::optional<RowAnswer> with_zero_block_scale(const RecipePlan& plan, const RecipeRow& row,
+                                               RowAnswer right, std::uint64_t code);
 
 /// The scale of block i stands at place i + by, round the row's tensor.
 std::optional<RowAnswer> with_scales_rotated(RowAnswer right, std::int64_t by);

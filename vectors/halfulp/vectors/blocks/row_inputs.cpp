@@ -11,7 +11,9 @@ namespace {
 
 using recipes::PerInput;
 
-double in_f32(double x) { return in_format(spec_of("f32"), x); }
+double in_f32(double x) {
+  return in_format(spec_of("f32"), x);
+}
 
 struct Range {
   double low = 0, high = 0;
@@ -63,7 +65,8 @@ double tensor_amax_for(const Tensor& tensor, Random& random) {
   double amax = 0;
   for (const double x : tensor.values) amax = std::isfinite(x) ? std::fmax(amax, std::fabs(x)) : amax;
   const double mantissa = random.below(2) == 0 ? 1 : 1 + random.uniform();
-  return in_f32(std::fmin(std::fmax(amax, 0x1p-100) * std::ldexp(mantissa, random.between(0, 12)), 0x1.fffffep+127));
+  return in_f32(
+      std::fmin(std::fmax(amax, 0x1p-100) * std::ldexp(mantissa, random.between(0, 12)), 0x1.fffffep+127));
 }
 
 std::size_t places(const RecipePlan& plan, const VariedInput& input) {
@@ -113,7 +116,8 @@ recipes::Inputs varied_inputs(const RecipePlan& plan, const Tensor& tensor, Rand
       continue;
     }
     if (input.name == recipes::kTensorAmax || input.name == recipes::kTensorScale) {
-      values = {input.name == recipes::kTensorAmax ? tensor_amax_for(tensor, random) : tensor_scale_for(plan, tensor, random)};
+      values = {input.name == recipes::kTensorAmax ? tensor_amax_for(tensor, random)
+                                                   : tensor_scale_for(plan, tensor, random)};
       continue;
     }
     for (std::size_t i = 0; i < places(plan, input); ++i) {

@@ -16,6 +16,7 @@ struct StepValue {
 
 /// The steps of quantization in order, each with its value for the tensor, the block, or the element
 /// (`element`: row-major place in the tensor; -1 leaves element steps out). Constants are left out.
-std::vector<StepValue> step_values(const RecipePlan& plan, const RecipeRow& row, std::int64_t block, std::int64_t element);
+std::vector<StepValue> step_values(const RecipePlan& plan, const RecipeRow& row, std::int64_t block,
+                                   std::int64_t element);
 
 }  // namespace halfulp::vectors

@@ -14,7 +14,9 @@ using namespace blocks;
 constexpr std::size_t kStoredElements = std::size_t{1} << 17;
 constexpr std::size_t kFewElements = 4096;  ///< of the level specials
 
-bool is_small(const FormatSpec& format) { return format.width <= 8; }
+bool is_small(const FormatSpec& format) {
+  return format.width <= 8;
+}
 
 bool is_finite(const FormatSpec& format, std::uint64_t code) {
   const NumberClass c = unpack(format, code).number_class;
@@ -29,8 +31,9 @@ std::vector<std::uint64_t> scale_list(const FormatSpec& format, Random& random) 
     return codes;
   }
   const std::uint64_t largest = format.largest_magnitude(), one = code_of(format, 1);
-  for (const std::uint64_t code : {std::uint64_t{0}, std::uint64_t{1}, largest, largest + 1, largest + 2, one, one + 1, one - 1,
-                                   std::uint64_t{1} << format.fraction_bits, (std::uint64_t{1} << format.fraction_bits) - 1})
+  for (const std::uint64_t code :
+       {std::uint64_t{0}, std::uint64_t{1}, largest, largest + 1, largest + 2, one, one + 1, one - 1,
+        std::uint64_t{1} << format.fraction_bits, (std::uint64_t{1} << format.fraction_bits) - 1})
     codes.push_back(code);
   for (int i = 0; i < 200; ++i) {
     const double mantissa = 1 + random.uniform();
@@ -54,7 +57,8 @@ std::uint64_t some_tensor_scale(const FormatSpec& format, Random& random) {
 
 class Builder {
  public:
-  Builder(const RecipePlan& plan, std::uint64_t seed) : plan_(plan), blocks_(plan.blocks()), random_(seed ^ 0x73746f7265640000u) {}
+  Builder(const RecipePlan& plan, std::uint64_t seed)
+      : plan_(plan), blocks_(plan.blocks()), random_(seed ^ 0x73746f7265640000u) {}
 
   /// Scale codes one after the other, element codes going round under each.
   std::vector<RecipeRow> all(std::size_t elements) {
@@ -105,7 +109,8 @@ class Builder {
   RecipeRow empty() {
     const recipes::QuantRecipe& r = plan_.recipe;
     RecipeRow row{{}, varied_inputs(plan_, random_), {}, 0};
-    if (r.tensor_scale.reg >= 0) row.stored.tensor_scale = some_tensor_scale(r.tensor_scale.format, random_);
+    if (r.tensor_scale.reg >= 0)
+      row.stored.tensor_scale = some_tensor_scale(r.tensor_scale.format, random_);
     for (std::int64_t b = 0; b < blocks_.count() && r.zero.reg >= 0; ++b)
       row.stored.zeros.push_back(some_zero(r.zero.format, random_));
     row.stored.codes.assign(plan_.elements(), 0);
