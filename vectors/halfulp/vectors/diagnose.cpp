@@ -13,12 +13,6 @@ constexpr std::size_t kMostWords =
     4096;  ///< of the level `stratified`; mismatches, ties and specials come on top
 constexpr std::size_t kMostFits = 3;
 
-struct Case {
-  std::uint64_t word;
-  std::uint64_t got;
-  bool by_spec;  ///< the SPEC gives it
-};
-
 struct Candidate {
   CastPlan plan;
   std::string text;
@@ -157,11 +151,11 @@ std::vector<Candidate> named_candidates(const CastPlan& spec) {
 
 /// Differences stand first in `cases`. Gives up on a candidate that misses too many of them, or that breaks
 /// more matches than there are differences: it cannot be named.
-void score(Candidate& candidate, const std::vector<Case>& cases, const Expected& expected, bool is_spec,
+void score(Candidate& candidate, const std::vector<Answer>& cases, const Expected& expected, bool is_spec,
            std::uint64_t differences) {
   std::uint64_t missed = 0;
   const bool any_nan = candidate.plan.policy.nan_code == NanCode::any;
-  for (const Case& one : cases) {
+  for (const Answer& one : cases) {
     const CastResult result = candidate.plan(one.word);
     const bool match =
         is_spec ? one.by_spec
@@ -186,7 +180,7 @@ bool better(const Candidate& a, const Candidate& b) {
 }
 
 std::vector<Candidate> ranked(std::vector<Candidate> list, const CastPlan& spec,
-                              const std::vector<Case>& cases, const Expected& expected,
+                              const std::vector<Answer>& cases, const Expected& expected,
                               std::uint64_t differences) {
   for (Candidate& candidate : list) {
     describe(candidate, spec);
@@ -198,10 +192,10 @@ std::vector<Candidate> ranked(std::vector<Candidate> list, const CastPlan& spec,
   return list;
 }
 
-/// The kernel's answers on the mismatches seen, on all ties and specials and on an even part of
-/// `stratified`, in ascending order of words.
-std::vector<Case> answers(const Expected& expected, const Kernel& kernel, const Tally& tally,
-                          std::uint64_t seed) {
+}  // namespace
+
+std::vector<Answer> answers_of(const Expected& expected, const Kernel& kernel, const Tally& tally,
+                               std::uint64_t seed) {
   const std::vector<std::uint64_t> all = level_words(expected, Level::stratified, seed).words;
   std::vector<std::uint64_t> words;
   const std::size_t step = all.size() / kMostWords + 1;
@@ -222,8 +216,12 @@ std::vector<Case> answers(const Expected& expected, const Kernel& kernel, const 
     for (std::size_t k = 0; k < from_bytes; ++k)
       in[i * from_bytes + k] = static_cast<std::byte>(words[i] >> (8 * k));
   }
-  kernel(in, out);
-  std::vector<Case> cases;
+  try {
+    kernel(in, out);
+  } catch (const KernelFailure&) {  // reported by the verdict already
+    return {};
+  }
+  std::vector<Answer> cases;
   for (std::size_t i = 0; i < words.size(); ++i) {
     std::uint64_t got = 0;
     for (std::size_t k = 0; k < to_bytes; ++k)
@@ -233,26 +231,19 @@ std::vector<Case> answers(const Expected& expected, const Kernel& kernel, const 
   return cases;
 }
 
-}  // namespace
-
-Diagnosis diagnose(const Expected& expected, const Kernel& kernel, const Tally& tally, std::uint64_t seed) {
+Diagnosis diagnose(const Expected& expected, std::span<const Answer> answers) {
   const CastPlan& spec = expected.plan();
   Diagnosis diagnosis;
-  std::vector<Case> cases;
-  try {
-    cases = answers(expected, kernel, tally, seed);
-  } catch (const KernelFailure&) {  // reported by the verdict already
-    return diagnosis;
-  }
-  std::stable_partition(cases.begin(), cases.end(), [](const Case& one) { return !one.by_spec; });
-  std::vector<Case> nans;
-  std::vector<Case> others;
-  for (const Case& one : cases) {
+  std::vector<Answer> cases(answers.begin(), answers.end());
+  std::stable_partition(cases.begin(), cases.end(), [](const Answer& one) { return !one.by_spec; });
+  std::vector<Answer> nans;
+  std::vector<Answer> others;
+  for (const Answer& one : cases) {
     (unpack(*spec.from, one.word).number_class == NumberClass::nan ? nans : others).push_back(one);
   }
   diagnosis.cases = cases.size();
   diagnosis.by_spec = static_cast<std::uint64_t>(
-      std::count_if(cases.begin(), cases.end(), [](const Case& one) { return one.by_spec; }));
+      std::count_if(cases.begin(), cases.end(), [](const Answer& one) { return one.by_spec; }));
 
   const std::uint64_t differences = diagnosis.differences();
   std::vector<Candidate> fits = ranked(finite_candidates(spec), spec, others, expected, differences);
@@ -283,7 +274,7 @@ Diagnosis diagnose(const Expected& expected, const Kernel& kernel, const Tally& 
     if (repeats) continue;
     if (!all && !nearly) break;
     diagnosis.fits.push_back(
-        {fit.text, fit.matched, fit.explained, fit.broken, fit.departures, fit.unexplained});
+        {fit.text, {}, fit.matched, fit.explained, fit.broken, fit.departures, fit.unexplained});
     if (!all || diagnosis.fits.size() == kMostFits) break;
   }
   return diagnosis;

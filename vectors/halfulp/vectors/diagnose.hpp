@@ -1,4 +1,4 @@
-// diagnose(): which named behaviour explains the answers of a kernel.
+// diagnose(): which named behaviour explains the answers that were seen.
 //
 // Every rounding x overflow rule x flush x intermediate format, every NaN rule, every dialect and every
 // sibling format is scored against the answers on the mismatches, on all ties and specials, and on a part
@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,13 +18,21 @@
 
 namespace halfulp::vectors {
 
+/// What a kernel gave for a source word.
+struct Answer {
+  std::uint64_t word = 0;  ///< source container word
+  std::uint64_t got = 0;   ///< target container word
+  bool by_spec = false;    ///< admissible under the SPEC
+};
+
 struct Fit {
-  std::string behaviour;  ///< e.g. `rounding=toward_zero`, `@cuda_nosat`, `to=e4m3fnuz`
+  std::string behaviour;            ///< e.g. `rounding=toward_zero`, `@cuda_nosat`, `to=e4m3fnuz`
+  std::vector<std::string> equals;  ///< other names that gave the same codes wherever they were compared
   std::uint64_t matched = 0;
   std::uint64_t explained = 0;         ///< of the differences from the SPEC, how many it gives
   std::uint64_t broken = 0;            ///< answers that follow the SPEC and that it does not give
   int departures = 0;                  ///< fields that differ from the SPEC
-  std::optional<Finding> unexplained;  ///< smallest source word that it does not explain
+  std::optional<Finding> unexplained;  ///< smallest source word that it does not explain; `want`: its answer
 };
 
 struct Diagnosis {
@@ -36,6 +45,12 @@ struct Diagnosis {
   std::uint64_t differences() const { return cases - by_spec; }
 };
 
-Diagnosis diagnose(const Expected& expected, const Kernel& kernel, const Tally& tally, std::uint64_t seed);
+/// Scores the answers, in any order, of words that the SPEC does not refuse.
+Diagnosis diagnose(const Expected& expected, std::span<const Answer> answers);
+
+/// Asks a kernel for the words that tell behaviours apart: the mismatches seen, all ties and specials, and an even part
+/// of the level `stratified`; in ascending order of words. Empty when the kernel fails.
+std::vector<Answer> answers_of(const Expected& expected, const Kernel& kernel, const Tally& tally,
+                               std::uint64_t seed);
 
 }  // namespace halfulp::vectors

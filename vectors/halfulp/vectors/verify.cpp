@@ -237,7 +237,7 @@ Verdict verify(const Implementation& implementation, const CastRequest& request,
   verdict.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (!verdict.failure.empty()) verdict.completeness = Completeness::sampled;
   if (verdict.tally.mismatched > 0)
-    verdict.diagnosis = diagnose(expected, chosen.kernel, verdict.tally, options.seed);
+    verdict.diagnosis = diagnose(expected, answers_of(expected, chosen.kernel, verdict.tally, options.seed));
   return verdict;
 }
 
