@@ -81,11 +81,7 @@ class Filter {
   std::string rows_text() const {
     return grouped_digits(shape_.rows) + (shape_.rows == 1 ? " row" : " rows");
   }
-  std::string timeout_text() const {
-    const auto milliseconds = options_.timeout.count();
-    return milliseconds % 1000 == 0 ? std::to_string(milliseconds / 1000) + " s"
-                                    : std::to_string(milliseconds) + " ms";
-  }
+  std::string timeout_text() const { return duration_text(options_.timeout); }
 
   /// Waits for either stream and moves what it can. False when no more answers will come.
   bool step() {
@@ -223,14 +219,13 @@ class Filter {
 
 }  // namespace
 
-Plugged filter(const std::string& command, RowShape shape, RowSource source, const FilterOptions& options) {
-  const auto running = std::make_shared<Filter>(command, std::move(shape), std::move(source), options);
-  Plugged plugged;
-  plugged.name = printable(command);
-  plugged.option = "--exec " + shell_quoted(command) + (options.form == FilterOptions::Form::text ? " --text" : "");
-  plugged.rows = [running](const RowJob& job) { running->answer(job); };
-  plugged.finish = [running] { return running->finish(); };
-  return plugged;
+Plug filter(const std::string& command, const FilterOptions& options) {
+  const bool text = options.form == FilterOptions::Form::text;
+  return {printable(command), "--exec " + shell_quoted(command) + (text ? " --text" : ""),
+          [command, options](const RowShape& shape, RowSource source) -> Plugged {
+            const auto running = std::make_shared<Filter>(command, shape, std::move(source), options);
+            return {[running](const RowJob& job) { running->answer(job); }, [running] { return running->finish(); }, {}};
+          }};
 }
 
 }  // namespace halfulp::vectors

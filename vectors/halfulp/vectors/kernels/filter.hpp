@@ -17,7 +17,6 @@ struct FilterOptions {
   std::chrono::milliseconds timeout = std::chrono::seconds(60);  ///< without a byte read or written
 };
 
-/// `source` gives the rows that the command is fed. Throws KernelFailure when no shell can be started.
-Plugged filter(const std::string& command, RowShape shape, RowSource source, const FilterOptions& options);
+Plug filter(const std::string& command, const FilterOptions& options);
 
 }  // namespace halfulp::vectors

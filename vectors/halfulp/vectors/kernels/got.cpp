@@ -146,14 +146,11 @@ class Got {
 
 }  // namespace
 
-Plugged got(const std::string& path, const RowShape& shape) {
-  const auto file = std::make_shared<const Got>(path, shape);
-  Plugged plugged;
-  plugged.name = printable(path, 200);
-  plugged.option = "--got " + shell_quoted(path);
-  plugged.rows = [file](const RowJob& job) { file->answer(job); };
-  plugged.finish = [file] { return file->finish(); };
-  return plugged;
+Plug got(const std::string& path) {
+  return {printable(path, 200), "--got " + shell_quoted(path), [path](const RowShape& shape, const RowSource&) -> Plugged {
+            const auto file = std::make_shared<const Got>(path, shape);
+            return {[file](const RowJob& job) { file->answer(job); }, [file] { return file->finish(); }, {}};
+          }};
 }
 
 }  // namespace halfulp::vectors

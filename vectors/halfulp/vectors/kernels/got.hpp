@@ -11,7 +11,7 @@
 namespace halfulp::vectors {
 
 /// `path`: .npy, .npz, .safetensors, a folder with NAME.bin per column (a pack, too), anything else: raw little-endian
-/// words of the only expected column. Arrays are found by the column's name; an only array needs none. Throws InputError.
-Plugged got(const std::string& path, const RowShape& shape);
+/// words of the only expected column. Arrays are found by the column's name; an only array needs none.
+Plug got(const std::string& path);
 
 }  // namespace halfulp::vectors

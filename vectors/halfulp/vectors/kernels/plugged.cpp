@@ -1,8 +1,6 @@
 // Sizes of rows, and words for messages.
 #include "halfulp/vectors/kernels/plugged.hpp"
 
-#include <cstdio>
-
 namespace halfulp::vectors {
 namespace {
 
@@ -27,19 +25,9 @@ std::string grouped_digits(std::uint64_t number) {
   return digits;
 }
 
-std::string printable(std::string_view text, std::size_t longest) {
-  std::string shown;
-  for (const char c : text.substr(0, longest)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte != 0x7f) {
-      shown += c;
-      continue;
-    }
-    char escape[8];
-    std::snprintf(escape, sizeof escape, "\\x%02x", byte);
-    shown += escape;
-  }
-  return text.size() > longest ? shown + "…" : shown;
+std::string duration_text(std::chrono::milliseconds time) {
+  const auto count = time.count();
+  return count % 1000 == 0 ? std::to_string(count / 1000) + " s" : std::to_string(count) + " ms";
 }
 
 std::string shell_quoted(std::string_view text) {

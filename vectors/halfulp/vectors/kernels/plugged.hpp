@@ -2,6 +2,7 @@
 // know of the rows.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -10,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "halfulp/vectors/printable.hpp"
 #include "halfulp/vectors/row_kernel.hpp"
 #include "halfulp/vectors/trouble.hpp"
 
@@ -40,20 +42,28 @@ struct RowShape {
 /// ahead of the jobs that it is given.
 using RowSource = std::function<void(std::uint64_t first, const std::vector<std::span<std::byte>>& columns)>;
 
+/// A kernel that is ready for its rows.
 struct Plugged {
-  std::string name;     ///< shown as what is under test
-  std::string version;  ///< may be empty
-  std::string option;   ///< how the command line names it, quoted for a shell: `--exec './my_cast'`
   RowKernel rows;
   /// To be called after the last row: what is only known then. May be empty.
   std::function<std::vector<KernelFinding>()> finish;
+  std::string version;  ///< what it says of itself; may be empty
+};
+
+/// What a user names as the kernel under test.
+struct Plug {
+  std::string name;    ///< shown as what is under test
+  std::string option;  ///< how the command line names it, quoted for a shell: `--exec './my cast'`
+  /// Makes the kernel for rows of that shape; `source` gives the inputs to a kernel that asks ahead. Throws InputError for
+  /// what the user must mend, KernelFailure for a kernel that fails before the first row.
+  std::function<Plugged(const RowShape& shape, RowSource source)> open;
 };
 
 /// 1234567 as 1,234,567.
 std::string grouped_digits(std::uint64_t number);
 
-/// Control characters as \x1b and the like; at most `longest` bytes, then `…`.
-std::string printable(std::string_view text, std::size_t longest = 60);
+/// `60 s` or `1500 ms`.
+std::string duration_text(std::chrono::milliseconds time);
 
 /// In single quotes where a shell needs them.
 std::string shell_quoted(std::string_view text);
