@@ -13,6 +13,7 @@
 #include "halfulp/vectors/card.hpp"
 #include "halfulp/vectors/listing.hpp"
 #include "halfulp/vectors/reports/report.hpp"
+#include "halfulp/vectors/verify_pack.hpp"
 #include "plug_options.hpp"
 #include "values.hpp"
 #include "verify_json.hpp"
@@ -28,6 +29,7 @@ struct VerifyArguments {
   PlugArguments plug;
   std::string level;  ///< empty: not given
   std::uint64_t seed = 0;
+  bool seeded = false;
   std::string report;
 };
 
@@ -108,17 +110,34 @@ VerifyOptions options_of(const VerifyArguments& arguments, const Globals& global
   return options;
 }
 
-/// The verdict on a SPEC; nothing when the implementation is not here.
-std::optional<Verdict> judge_spec(const VerifyArguments& arguments, const VerifyOptions& options) {
-  if (arguments.implementation.empty())
-    return verify(make_plug(arguments.plug), parse_cast_spec(arguments.subject), options);
-  const Implementation& implementation = require_implementation(arguments.implementation);
-  const CastRequest request = parse_cast_spec(arguments.subject);
-  if (implementation.missing.empty()) return verify(implementation, request, options);
+/// The implementation called so; nullptr, with a line on standard error, when it is not here.
+const Implementation* find_implementation(const std::string& name) {
+  const Implementation& implementation = require_implementation(name);
+  if (implementation.missing.empty()) return &implementation;
   std::fprintf(stderr,
                "halfulp: error: implementation %s: not found: %s; `halfulp verify --impl list` shows what there is\n",
                implementation.name.c_str(), implementation.missing.c_str());
-  return {};
+  return nullptr;
+}
+
+std::optional<Verdict> judge_pack(const VerifyArguments& arguments, const VerifyOptions& options) {
+  if (!arguments.level.empty() || arguments.seeded)
+    throw InputError("pack " + quoted(arguments.subject), "it has its rows already", "leave out --level and --seed");
+  const std::unique_ptr<PackReader> pack = read_pack(arguments.subject);
+  if (arguments.implementation.empty()) return verify_pack(make_plug(arguments.plug), *pack, arguments.subject, options);
+  const Implementation* implementation = find_implementation(arguments.implementation);
+  if (!implementation) return {};
+  const CastRequest request = request_of(pack->manifest(), arguments.subject);
+  return verify_pack(implementation_plug(*implementation, request), *pack, arguments.subject, options);
+}
+
+/// Nothing when the implementation is not here.
+std::optional<Verdict> judge(const VerifyArguments& arguments, const VerifyOptions& options) {
+  if (is_pack(arguments.subject)) return judge_pack(arguments, options);
+  if (arguments.implementation.empty()) return verify(make_plug(arguments.plug), parse_spec(arguments.subject), options);
+  const Implementation* implementation = find_implementation(arguments.implementation);
+  if (!implementation) return {};
+  return verify(*implementation, parse_spec(arguments.subject), options);
 }
 
 void write_report(const std::string& path, const Verdict& verdict) {
@@ -136,7 +155,7 @@ int run_verify(const VerifyArguments& arguments, const Globals& globals) {
   const bool shows = !globals.quiet && isatty(STDERR_FILENO);
   if (shows)
     options.progress = [&progress](std::uint64_t done, std::uint64_t total) { progress(done, total); };
-  const std::optional<Verdict> verdict = judge_spec(arguments, options);
+  const std::optional<Verdict> verdict = judge(arguments, options);
   if (shows) progress.clear();
   if (!verdict) return kIncomplete;
   if (globals.json)
@@ -154,8 +173,8 @@ void add_verify(CLI::App& app, const Globals& globals, Runner& runner) {
   const auto arguments = std::make_shared<VerifyArguments>();
   command
       ->add_option("spec", arguments->subject,
-                   "cast:FROM:TO[@DIALECT][,key=value]…; with --impl list also the NAME of one")
-      ->type_name("SPEC");
+                   "A pack, cast:FROM:TO[@DIALECT][,key=value]… or decode:FORMAT[:TO]; with --impl list also the NAME of one")
+      ->type_name("PACK|SPEC");
   add_plug_options(*command, arguments->plug);
   command
       ->add_option("--impl", arguments->implementation,
@@ -164,10 +183,12 @@ void add_verify(CLI::App& app, const Globals& globals, Runner& runner) {
       ->group("The kernel under test");
   command->add_option("--level", arguments->level, "specials, thresholds (default), stratified, exhaustive")
       ->type_name("LEVEL");
-  digits_only(command->add_option("--seed", arguments->seed, "Seed of the random rows (default 0)")->type_name("N"));
+  const CLI::Option* seed =
+      digits_only(command->add_option("--seed", arguments->seed, "Seed of the random rows (default 0)")->type_name("N"));
   command->add_option("--report", arguments->report, "Also write the verdict as .html, .json or .xml (JUnit)")->type_name("FILE");
   command->footer(kExamples);
-  command->callback([arguments, &globals, &runner] {
+  command->callback([arguments, seed, &globals, &runner] {
+    arguments->seeded = seed->count() > 0;
     runner = [arguments, &globals] { return run_verify(*arguments, globals); };
   });
 }

@@ -6,7 +6,8 @@
 #include <chrono>
 #include <memory>
 
-#include "halfulp/vectors/cast_rows.hpp"
+#include "halfulp/vectors/decode.hpp"
+#include "halfulp/vectors/level_rows.hpp"
 
 namespace halfulp::vectors {
 namespace {
@@ -41,6 +42,27 @@ std::string reproduce_command(const Verdict& verdict) {
   return command;
 }
 
+void require_little_endian() {
+  if constexpr (std::endian::native != std::endian::little)
+    throw InputError("this machine", "its words are big-endian, and those of packs and kernels little-endian", "use another one");
+}
+
+CastSpec parse_spec(std::string_view spec) {
+  if (spec.starts_with("decode:")) {
+    const CastPlan plan = parse_decode_spec(spec);
+    return {{plan.from_name, plan.to_name, plan.dialect, plan.options}, decode_spec_text(plan)};
+  }
+  CastRequest request = parse_cast_spec(spec);
+  std::string text = spec_text(make_plan(request));
+  return {std::move(request), std::move(text)};
+}
+
+Verdict verify(const Implementation& implementation, const CastSpec& spec, const VerifyOptions& options) {
+  Verdict verdict = verify(implementation, spec.request, options);
+  if (spec.text.starts_with("decode:")) verdict.spec = verdict.subject = spec.text;
+  return verdict;
+}
+
 Verdict verify(const Implementation& implementation, const CastRequest& request, const VerifyOptions& options) {
   Chosen chosen = choose(implementation, request);
   Verdict verdict;
@@ -62,17 +84,15 @@ Verdict verify(const Implementation& implementation, const CastRequest& request,
   return verdict;
 }
 
-Verdict verify(const Plug& plug, const CastRequest& request, const VerifyOptions& options) {
-  if constexpr (std::endian::native != std::endian::little) {
-    throw InputError("this machine", "its words are big-endian, and kernels get little-endian ones", "use another machine");
-  }
+Verdict verify(const Plug& plug, const CastSpec& spec, const VerifyOptions& options) {
+  require_little_endian();
   Verdict verdict;
-  verdict.plan = make_plan(request);
-  verdict.spec = verdict.subject = spec_text(verdict.plan);
+  verdict.plan = make_plan(spec.request);
+  verdict.spec = verdict.subject = spec.text;
   verdict.level = options.level;
   verdict.seed = options.seed;
   const Expected expected(verdict.plan, options.level == Level::exhaustive);
-  const auto rows = std::make_shared<const CastRows>(expected, options.level, options.seed);
+  const auto rows = std::make_shared<const LevelRows>(expected, options.level, options.seed);
   const RowShape shape = {verdict.spec,
                           rows->count(),
                           {{"input", verdict.plan.from_name, verdict.plan.from->storage_bytes(), 1}},

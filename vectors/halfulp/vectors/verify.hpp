@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "halfulp/vectors/diagnose.hpp"
@@ -44,11 +45,23 @@ std::string verdict_word(const Verdict& verdict);
 /// The command that gives this verdict again.
 std::string reproduce_command(const Verdict& verdict);
 
+/// The SPEC of a cast or a decode: the cast that it is, and its canonical text.
+struct CastSpec {
+  CastRequest request;
+  std::string text;
+};
+/// Throws InputError.
+CastSpec parse_spec(std::string_view spec);
+
+/// Throws InputError on a machine whose words are not as those of packs.
+void require_little_endian();
+
 /// Judges an implementation at a level. Throws InputError where the level does not apply, Disagreement where the judge is
 /// at fault.
 Verdict verify(const Implementation& implementation, const CastRequest& request, const VerifyOptions& options);
+Verdict verify(const Implementation& implementation, const CastSpec& spec, const VerifyOptions& options);
 
 /// Judges a kernel of the user at a level: its rows are those that `gen SPEC` writes. Throws as above.
-Verdict verify(const Plug& plug, const CastRequest& request, const VerifyOptions& options);
+Verdict verify(const Plug& plug, const CastSpec& spec, const VerifyOptions& options);
 
 }  // namespace halfulp::vectors

@@ -26,7 +26,7 @@ std::string rows_of(std::uint64_t some, std::uint64_t all) {
 
 class Filter {
  public:
-  Filter(const std::string& command, RowShape shape, RowSource source, const FilterOptions& options)
+  Filter(const std::string& command, RowShape shape, InputRows source, const FilterOptions& options)
       : shape_(std::move(shape)),
         source_(std::move(source)),
         options_(options),
@@ -202,7 +202,7 @@ class Filter {
   }
 
   RowShape shape_;
-  RowSource source_;
+  InputRows source_;
   FilterOptions options_;
   HexWords words_;
   Process process_;
@@ -222,7 +222,7 @@ class Filter {
 Plug filter(const std::string& command, const FilterOptions& options) {
   const bool text = options.form == FilterOptions::Form::text;
   return {printable(command), "--exec " + shell_quoted(command) + (text ? " --text" : ""),
-          [command, options](const RowShape& shape, RowSource source) -> Plugged {
+          [command, options](const RowShape& shape, InputRows source) -> Plugged {
             const auto running = std::make_shared<Filter>(command, shape, std::move(source), options);
             return {[running](const RowJob& job) { running->answer(job); }, [running] { return running->finish(); }, {}};
           }};

@@ -147,7 +147,7 @@ class Got {
 }  // namespace
 
 Plug got(const std::string& path) {
-  return {printable(path, 200), "--got " + shell_quoted(path), [path](const RowShape& shape, const RowSource&) -> Plugged {
+  return {printable(path, 200), "--got " + shell_quoted(path), [path](const RowShape& shape, const InputRows&) -> Plugged {
             const auto file = std::make_shared<const Got>(path, shape);
             return {[file](const RowJob& job) { file->answer(job); }, [file] { return file->finish(); }, {}};
           }};

@@ -331,7 +331,7 @@ class Library {
 }  // namespace
 
 Plug library(const std::string& path, const LibraryOptions& options) {
-  return {printable(path, 200), "--lib " + shell_quoted(path), [path, options](const RowShape& shape, const RowSource&) -> Plugged {
+  return {printable(path, 200), "--lib " + shell_quoted(path), [path, options](const RowShape& shape, const InputRows&) -> Plugged {
             const auto loaded = std::make_shared<Library>(path, shape, options);
             return {[loaded](const RowJob& job) { loaded->answer(job); }, [loaded] { return loaded->finish(); }, loaded->name()};
           }};

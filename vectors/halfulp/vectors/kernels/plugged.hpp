@@ -40,7 +40,7 @@ struct RowShape {
 
 /// Fills whole rows of every input column from row `first` on. The spans hold the same number of rows. A filter asks
 /// ahead of the jobs that it is given.
-using RowSource = std::function<void(std::uint64_t first, const std::vector<std::span<std::byte>>& columns)>;
+using InputRows = std::function<void(std::uint64_t first, const std::vector<std::span<std::byte>>& columns)>;
 
 /// A kernel that is ready for its rows.
 struct Plugged {
@@ -56,7 +56,7 @@ struct Plug {
   std::string option;  ///< how the command line names it, quoted for a shell: `--exec './my cast'`
   /// Makes the kernel for rows of that shape; `source` gives the inputs to a kernel that asks ahead. Throws InputError for
   /// what the user must mend, KernelFailure for a kernel that fails before the first row.
-  std::function<Plugged(const RowShape& shape, RowSource source)> open;
+  std::function<Plugged(const RowShape& shape, InputRows source)> open;
 };
 
 /// 1234567 as 1,234,567.

@@ -1,4 +1,4 @@
-// CastRows: the rows of a level by their position, as `gen` writes them and a filter is fed with them.
+// LevelRows: the rows of a level by their position, as `gen` writes them and a filter is fed with them.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,10 @@
 
 namespace halfulp::vectors {
 
-class CastRows {
+class LevelRows {
  public:
   /// Throws InputError where the level does not apply.
-  CastRows(const Expected& expected, Level level, std::uint64_t seed);
+  LevelRows(const Expected& expected, Level level, std::uint64_t seed);
 
   std::uint64_t count() const { return count_; }
   /// Container words in host byte order from row `first` on, as many as `words` holds.

@@ -1,5 +1,5 @@
-// Positions of rows; see cast_rows.hpp.
-#include "halfulp/vectors/cast_rows.hpp"
+// Positions of rows; see level_rows.hpp.
+#include "halfulp/vectors/level_rows.hpp"
 
 #include <algorithm>
 
@@ -7,7 +7,7 @@
 
 namespace halfulp::vectors {
 
-CastRows::CastRows(const Expected& expected, Level level, std::uint64_t seed)
+LevelRows::LevelRows(const Expected& expected, Level level, std::uint64_t seed)
     : bytes_(expected.plan().from->storage_bytes()), shift_(expected.plan().from->storage_shift) {
   if (level != Level::exhaustive) {
     words_ = level_words(expected, level, seed).words;
@@ -24,7 +24,7 @@ CastRows::CastRows(const Expected& expected, Level level, std::uint64_t seed)
   }
 }
 
-void CastRows::fill(std::uint64_t first, std::span<std::byte> words) const {
+void LevelRows::fill(std::uint64_t first, std::span<std::byte> words) const {
   with_word_type(bytes_, [&](auto type) {
     using Word = decltype(type);
     const std::size_t rows = words.size() / sizeof(Word);
