@@ -102,7 +102,9 @@ void check(const VerifyArguments& arguments) {
 
 VerifyOptions options_of(const VerifyArguments& arguments, const Globals& globals) {
   VerifyOptions options;
-  const auto level = value_named<Level>(arguments.level.empty() ? "thresholds" : arguments.level);
+  const bool of_cast = arguments.subject.starts_with("cast:") || arguments.subject.find("->") != std::string::npos;
+  const std::string usual = of_cast ? "thresholds" : "stratified";
+  const auto level = value_named<Level>(arguments.level.empty() ? usual : arguments.level);
   if (!level) {
     throw InputError("level " + quoted(arguments.level), "unknown", "use specials, thresholds, stratified or exhaustive");
   }
@@ -183,7 +185,7 @@ void add_verify(CLI::App& app, const Globals& globals, Runner& runner) {
                    "Built-in implementation, or list. Where SPEC names no dialect, its own fills the fields left open")
       ->type_name("NAME")
       ->group("The kernel under test");
-  command->add_option("--level", arguments->level, "specials, thresholds (default), stratified, exhaustive")
+  command->add_option("--level", arguments->level, "specials, thresholds (default for casts), stratified (for all else), exhaustive")
       ->type_name("LEVEL");
   const CLI::Option* seed =
       digits_only(command->add_option("--seed", arguments->seed, "Seed of the random rows (default 0)")->type_name("N"));

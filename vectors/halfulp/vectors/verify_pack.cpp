@@ -99,7 +99,7 @@ KernelFinding pack_finding(const Verdict& verdict) {
   const Finding& first = *verdict.pack_fault;
   return {Trouble::pack_fault,
           "in " + grouped_digits(verdict.pack_faults) + " of the " + grouped_digits(verdict.tally.mismatched) +
-              " differing rows the pack is wrong, not only the kernel: for " + word_text(*verdict.plan.from, first.word) + " it expects " +
+              " differing rows the pack is wrong: for " + word_text(*verdict.plan.from, first.word) + " it expects " +
               word_text(verdict.plan.to, first.got) + ", its SPEC gives " + word_text(verdict.plan.to, first.want)};
 }
 
@@ -200,7 +200,7 @@ Verdict verify_pack(const Plug& plug, const PackReader& pack, const std::string&
     verdict.completeness = Completeness::sampled;
   }
   verdict.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (verdict.tally.mismatched > 0) verdict.diagnosis = judge.diagnosis(verdict.tally);
+  if (verdict.tally.mismatched > verdict.pack_faults) verdict.diagnosis = judge.diagnosis(verdict.tally);
   if (verdict.pack_fault) verdict.findings.push_back(pack_finding(verdict));
   return verdict;
 }

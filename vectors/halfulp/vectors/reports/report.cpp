@@ -46,7 +46,7 @@ void add_facts(const Verdict& verdict, Report& report) {
 
 void add_diagnosis(const Verdict& verdict, Report& report) {
   const Diagnosis& diagnosis = verdict.diagnosis;
-  if (diagnosis.cases == 0) return;
+  if (diagnosis.differences() == 0) return;
   report.diagnosis_title = "what would explain it (" + grouped_digits(diagnosis.cases) +
                            " answers scored: ties, specials, a sample; " + grouped_digits(diagnosis.differences()) +
                            " differ)";
