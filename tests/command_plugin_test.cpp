@@ -26,7 +26,9 @@ class Example : public testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  command::Result shell(const std::string& text) const { return command::run_shell("cd " + folder_ + "; " + text); }
+  command::Result shell(const std::string& text) const {
+    return command::run_shell("cd " + folder_ + "; " + text);
+  }
   void expect_exact(const std::string& text) const {
     const command::Result result = shell(text);
     EXPECT_EQ(result.status, 0) << result.out << result.error;
@@ -51,7 +53,8 @@ TEST_F(Example, c_filter) {
 
 TEST_F(Example, c_filter_that_truncates_is_told_so) {
   if (!found("cc")) GTEST_SKIP() << "not found: cc";
-  expect_builds("sed -i 's/kept += .*/(void)rest, (void)half;/' e4m3_cast.h && cc -O2 c_filter.c -o c_filter");
+  expect_builds(
+      "sed -i 's/kept += .*/(void)rest, (void)half;/' e4m3_cast.h && cc -O2 c_filter.c -o c_filter");
   const command::Result result = shell("halfulp verify cast:f32:e4m3 --exec ./c_filter");
   EXPECT_EQ(result.status, 1);
   EXPECT_NE(result.out.find("all  rounding=toward_zero"), std::string::npos) << result.out;
@@ -59,7 +62,8 @@ TEST_F(Example, c_filter_that_truncates_is_told_so) {
 
 TEST_F(Example, c_library) {
   if (!found("cc")) GTEST_SKIP() << "not found: cc";
-  expect_builds("cc -std=c99 -Wall -Wextra -pedantic -O2 -shared -fPIC -I " + kInclude + " c_library.c -o c_library.so");
+  expect_builds("cc -std=c99 -Wall -Wextra -pedantic -O2 -shared -fPIC -I " + kInclude +
+                " c_library.c -o c_library.so");
   expect_exact("halfulp verify cast:f32:e4m3 --lib ./c_library.so");
   expect_exact("halfulp verify cast:f32:e4m3 --lib c_library.so --level stratified");
 }
@@ -80,8 +84,9 @@ TEST_F(Example, numpy_filter) {
 
 TEST_F(Example, verilog) {
   if (!found("iverilog")) GTEST_SKIP() << "not found: iverilog";
-  expect_builds("halfulp gen cast:f32:e4m3 -o pack --also memh --quiet && "
-                "iverilog -Wall -DROWS=$(grep -vc // pack/vectors.memh) -o cast_tb f32_to_e4m3.v f32_to_e4m3_tb.v");
+  expect_builds(
+      "halfulp gen cast:f32:e4m3 -o pack --also memh --quiet && "
+      "iverilog -Wall -DROWS=$(grep -vc // pack/vectors.memh) -o cast_tb f32_to_e4m3.v f32_to_e4m3_tb.v");
   expect_exact("halfulp verify pack --text --exec 'vvp -n cast_tb +rows=pack/vectors.memh'");
 }
 

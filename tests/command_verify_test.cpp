@@ -1,4 +1,5 @@
-// `halfulp verify` on kernels of users: filters, shared libraries and files that are right, wrong, short, long, dead.
+// `halfulp verify` on kernels of users: filters, shared libraries and files that are right, wrong, short,
+// long, dead.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -28,7 +29,9 @@ class Verify : public testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
   std::string path(const std::string& name) const { return folder_ + "/" + name; }
-  void write(const std::string& name, const std::string& bytes) const { std::ofstream(path(name), std::ios::binary) << bytes; }
+  void write(const std::string& name, const std::string& bytes) const {
+    std::ofstream(path(name), std::ios::binary) << bytes;
+  }
   std::string read(const std::string& name) const {
     std::ifstream file(path(name), std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
@@ -39,7 +42,8 @@ class Verify : public testing::Test {
 };
 
 /// `verify SPEC --exec COMMAND …` as JSON.
-json exec(const std::string& spec, const std::string& kernel, int status, std::vector<std::string> more = {}) {
+json exec(const std::string& spec, const std::string& kernel, int status,
+          std::vector<std::string> more = {}) {
   std::vector<std::string> arguments = {"verify", spec, "--exec", kernel, "--json"};
   arguments.insert(arguments.end(), more.begin(), more.end());
   const Result result = command::run(arguments);
@@ -50,14 +54,16 @@ json exec(const std::string& spec, const std::string& kernel, int status, std::v
 void expect_finding(const json& verdict, const std::string& kind, const std::string& text) {
   ASSERT_FALSE(verdict["findings"].empty()) << verdict;
   EXPECT_EQ(verdict["findings"][0]["kind"], kind) << verdict["findings"];
-  EXPECT_NE(verdict["findings"][0]["text"].get<std::string>().find(text), std::string::npos) << verdict["findings"];
+  EXPECT_NE(verdict["findings"][0]["text"].get<std::string>().find(text), std::string::npos)
+      << verdict["findings"];
 }
 
 constexpr char kSame[] = "cast:e4m3:e4m3";  // 256 rows of a byte; `cat` is a right kernel
 
 TEST_F(Verify, a_right_filter_passes_however_it_answers) {
-  for (const std::string kernel : {"cat", "x=$(cat | od -An -v -tx1); for c in $x; do printf \"\\\\$(printf %o 0x$c)\"; done",
-                                   "dd bs=7 2>/dev/null"}) {
+  for (const std::string kernel :
+       {"cat", "x=$(cat | od -An -v -tx1); for c in $x; do printf \"\\\\$(printf %o 0x$c)\"; done",
+        "dd bs=7 2>/dev/null"}) {
     const json verdict = exec(kSame, kernel, 0);
     EXPECT_EQ(verdict["verdict"], "bit-exact");
     EXPECT_EQ(verdict["checked"], 256);
@@ -71,26 +77,32 @@ TEST_F(Verify, a_right_filter_passes_however_it_answers) {
 }
 
 TEST_F(Verify, the_rows_of_a_sweep_leave_out_what_the_policy_refuses) {
-  const Result fed = command::run({"verify", "cast:f16:e2m1", "--level", "exhaustive", "--exec", "tee " + path("fed") + " >/dev/null"});
+  const Result fed = command::run(
+      {"verify", "cast:f16:e2m1", "--level", "exhaustive", "--exec", "tee " + path("fed") + " >/dev/null"});
   EXPECT_EQ(fed.status, 3);
   const std::string words = read("fed");
   ASSERT_EQ(words.size(), 2u * (65536 - 2046));
   std::size_t at = 0;
   for (unsigned word = 0; word < 65536; ++word) {
     if ((word & 0x7fff) > 0x7c00) continue;  // NaN
-    const unsigned got = static_cast<unsigned char>(words[at]) | static_cast<unsigned>(static_cast<unsigned char>(words[at + 1])) << 8;
+    const unsigned got = static_cast<unsigned char>(words[at]) |
+                         static_cast<unsigned>(static_cast<unsigned char>(words[at + 1])) << 8;
     ASSERT_EQ(got, word);
     at += 2;
   }
 }
 
 TEST_F(Verify, a_text_filter_reads_and_writes_hexadecimal_lines) {
-  const Result right = command::run_shell("halfulp verify cast:f32:e4m3 --text --exec 'halfulp cast --from f32 --to e4m3'");
+  const Result right =
+      command::run_shell("halfulp verify cast:f32:e4m3 --text --exec 'halfulp cast --from f32 --to e4m3'");
   EXPECT_EQ(right.status, 0) << right.out << right.error;
   EXPECT_EQ(exec(kSame, "sed 's/^0x//' | tr a-f A-F", 0, {"--text"})["verdict"], "bit-exact");
-  expect_finding(exec(kSame, "head -9; echo hello", 3, {"--text"}), "garbage", "9 of 256 rows answered; line 10: 'hello' is not a code");
-  expect_finding(exec(kSame, "echo 0x100", 3, {"--text"}), "garbage", "line 1: '0x100': the code does not fit a word of 8 bits (e4m3)");
-  expect_finding(exec(kSame, "printf '0x00\\n\\033[31m\\n'", 3, {"--text"}), "garbage", "line 2: '\\x1b[31m'");
+  expect_finding(exec(kSame, "head -9; echo hello", 3, {"--text"}), "garbage",
+                 "9 of 256 rows answered; line 10: 'hello' is not a code");
+  expect_finding(exec(kSame, "echo 0x100", 3, {"--text"}), "garbage",
+                 "line 1: '0x100': the code does not fit a word of 8 bits (e4m3)");
+  expect_finding(exec(kSame, "printf '0x00\\n\\033[31m\\n'", 3, {"--text"}), "garbage",
+                 "line 2: '\\x1b[31m'");
   expect_finding(exec(kSame, "cat; echo 0x00", 1, {"--text"}), "extra output", "1 more than the 256 rows");
 }
 
@@ -104,13 +116,16 @@ TEST_F(Verify, a_filter_that_dies_hangs_or_stops_early_is_a_finding_with_counts)
   for (const Case& one : {
            Case{"exit 3", "crash", "0 of 256 rows answered; it ended with exit status 3", 0},
            Case{"/nonexistent/kernel", "crash", "0 of 256 rows answered; it ended with exit status 127", 0},
-           Case{"head -c 100; exit 1", "crash", "100 of 256 rows answered; it ended with exit status 1", 100},
+           Case{"head -c 100; exit 1", "crash", "100 of 256 rows answered; it ended with exit status 1",
+                100},
            Case{"head -c 100; kill -SEGV $$", "crash", "it ended with signal 11", 100},
            Case{"head -c 100", "missing output", "100 of 256 rows answered, 156 missing", 100},
            Case{"cat >/dev/null", "missing output", "0 of 256 rows answered, 256 missing", 0},
            Case{"sleep 60", "time-out", "0 of 256 rows answered; no progress for 300 ms", 0},
-           Case{"head -c 100; sleep 60", "time-out", "100 of 256 rows answered; no progress for 300 ms", 100},
-           Case{"cat; sleep 60", "time-out", "all rows are answered, but it did not end within 300 ms", 256},
+           Case{"head -c 100; sleep 60", "time-out", "100 of 256 rows answered; no progress for 300 ms",
+                100},
+           Case{"cat; sleep 60", "time-out", "all rows are answered, but it did not end within 300 ms",
+                256},
            Case{"cat; exit 5", "crash", "all rows are answered, but it ended with exit status 5", 256},
        }) {
     const json verdict = exec(kSame, one.kernel, 3, {"--timeout", "0.3"});
@@ -129,12 +144,14 @@ TEST_F(Verify, a_filter_that_dies_hangs_or_stops_early_is_a_finding_with_counts)
 TEST_F(Verify, more_output_than_rows_is_wrong) {
   expect_finding(exec(kSame, "cat; printf 123", 1), "extra output", "3 more than the 256 rows");
   expect_finding(exec(kSame, "cat; cat /dev/zero", 1), "extra output", "at least 67,");
-  expect_finding(exec("cast:bf16:bf16,nan-code=payload", "cat; printf 123", 1, {"--level", "specials"}), "extra output", "and 1 bytes");
+  expect_finding(exec("cast:bf16:bf16,nan-code=payload", "cat; printf 123", 1, {"--level", "specials"}),
+                 "extra output", "and 1 bytes");
 }
 
 bool lives(const std::string& pid_text) {
   const int pid = std::atoi(pid_text.c_str());
-  for (int i = 0; i < 100 && kill(pid, 0) == 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  for (int i = 0; i < 100 && kill(pid, 0) == 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
   return pid <= 0 || kill(pid, 0) == 0;
 }
 
@@ -142,8 +159,10 @@ TEST_F(Verify, nothing_that_a_filter_starts_outlives_the_command) {
   exec(kSame, "sleep 1000 & echo $! >" + path("pid") + "; cat", 3, {"--timeout", "0.3"});
   EXPECT_FALSE(lives(read("pid")));
 
-  command::Process running({"verify", kSame, "--exec", "sleep 1000 & echo $! >" + path("second") + "; sleep 1000"});
-  for (int i = 0; i < 200 && read("second").empty(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  command::Process running(
+      {"verify", kSame, "--exec", "sleep 1000 & echo $! >" + path("second") + "; sleep 1000"});
+  for (int i = 0; i < 200 && read("second").empty(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
   ASSERT_FALSE(read("second").empty());
   running.send_signal(SIGINT);
   EXPECT_EQ(running.finish({}).status, 128 + SIGINT);
@@ -174,18 +193,19 @@ TEST_F(Verify, a_library_that_crashes_hangs_or_ends_is_named_with_the_row) {
     const char* text;
     int status;
   };
-  for (const Case& one : {Case{"segv", "crash", ", input 0x3f800000: it crashed: signal 11", 3},
-                          Case{"abort", "crash", ", input 0x3f800000: it crashed: signal 6", 3},
-                          Case{"exit", "crash", ", input 0x3f800000: it ended the process: exit status 3", 3},
-                          Case{"hang", "time-out", "no answer within 1 s", 3},
-                          Case{"error", "failure", "it reports error 12: no\\x09device", 3},
-                          Case{"crash_at_start", "crash", "while it was loaded: signal 6", 3},
-                          Case{"overrun", "out of bounds", "it wrote behind the end of expected", 1},
-                          Case{"underrun", "out of bounds", "it wrote before the start of expected", 1},
-                          Case{"far_overrun", "out of bounds", "it wrote outside column expected", 1},
-                          Case{"input_written", "out of bounds", "it wrote into its input input", 1},
-                          Case{"random", "non-determinism", "two runs differ in 1 of", 1},
-                          Case{"skip", "missing output", "rows of expected (first: row", 1}}) {
+  for (const Case& one :
+       {Case{"segv", "crash", ", input 0x3f800000: it crashed: signal 11", 3},
+        Case{"abort", "crash", ", input 0x3f800000: it crashed: signal 6", 3},
+        Case{"exit", "crash", ", input 0x3f800000: it ended the process: exit status 3", 3},
+        Case{"hang", "time-out", "no answer within 1 s", 3},
+        Case{"error", "failure", "it reports error 12: no\\x09device", 3},
+        Case{"crash_at_start", "crash", "while it was loaded: signal 6", 3},
+        Case{"overrun", "out of bounds", "it wrote behind the end of expected", 1},
+        Case{"underrun", "out of bounds", "it wrote before the start of expected", 1},
+        Case{"far_overrun", "out of bounds", "it wrote outside column expected", 1},
+        Case{"input_written", "out of bounds", "it wrote into its input input", 1},
+        Case{"random", "non-determinism", "two runs differ in 1 of", 1},
+        Case{"skip", "missing output", "rows of expected (first: row", 1}}) {
     const Result result = library(one.fault);
     EXPECT_EQ(result.status, one.status) << one.fault << result.out << result.error;
     const json verdict = json::parse(result.out);
@@ -201,13 +221,15 @@ TEST_F(Verify, a_file_that_is_no_kernel_library_is_refused) {
            {path("text.so"), "it cannot be loaded"},
            {path("missing.so"), "it cannot be loaded"},
            {std::string(HALFULP_TEST_KERNELS) + "/libother_abi_kernel.so", "ABI version 99"},
-           {std::string(HALFULP_TEST_KERNELS) + "/libno_info_kernel.so", "it exports no halfulp_kernel_info"}}) {
+           {std::string(HALFULP_TEST_KERNELS) + "/libno_info_kernel.so",
+            "it exports no halfulp_kernel_info"}}) {
     const Result result = command::run({"verify", "cast:f32:e4m3", "--lib", file});
     EXPECT_EQ(result.status, 2) << file;
     command::expect_one_error_line(result.error);
     EXPECT_NE(result.error.find(why), std::string::npos) << result.error;
   }
-  const Result other = command::run({"verify", "cast:f32:e5m2", "--lib", std::string(HALFULP_TEST_KERNELS) + "/libfaulty_kernel.so"});
+  const Result other = command::run(
+      {"verify", "cast:f32:e5m2", "--lib", std::string(HALFULP_TEST_KERNELS) + "/libfaulty_kernel.so"});
   EXPECT_EQ(other.status, 2);
   EXPECT_NE(other.error.find("it does not list cast:f32:e5m2"), std::string::npos) << other.error;
 }
@@ -248,12 +270,15 @@ TEST_F(Verify, a_file_of_answers_is_judged_whole_and_its_size_is_a_finding) {
   EXPECT_EQ(verdict["mismatches"], 1);
   EXPECT_EQ(verdict["first"]["input"], "0x01");
   EXPECT_EQ(verdict["diagnosis"]["differences"], 1);
-  for (const char* key : {"spec", "seed", "level", "own_dialect", "groups", "examples", "reproduce"}) EXPECT_TRUE(verdict.contains(key)) << key;
+  for (const char* key : {"spec", "seed", "level", "own_dialect", "groups", "examples", "reproduce"})
+    EXPECT_TRUE(verdict.contains(key)) << key;
 
   write("short.bin", all_codes().substr(0, 200));
-  expect_finding(got(kSame, path("short.bin"), 3), "missing output", "expected: 200 of 256 codes, 56 missing");
+  expect_finding(got(kSame, path("short.bin"), 3), "missing output",
+                 "expected: 200 of 256 codes, 56 missing");
   write("long.bin", all_codes() + "abc");
-  expect_finding(got(kSame, path("long.bin"), 1), "extra output", "expected: 3 codes more than the 256 expected");
+  expect_finding(got(kSame, path("long.bin"), 1), "extra output",
+                 "expected: 3 codes more than the 256 expected");
   write("empty.bin", "");
   expect_finding(got(kSame, path("empty.bin"), 3), "missing output", "0 of 256 codes");
 }
@@ -291,19 +316,22 @@ TEST_F(Verify, bits_above_a_narrow_code_are_a_finding) {
 }
 
 TEST_F(Verify, a_file_that_cannot_be_asked_again_is_diagnosed_from_its_rows) {
-  const Result gen = command::run({"verify", "cast:bf16:e4m3", "--level", "exhaustive", "--exec",
-                                   "cat >" + path("in.bin")});
+  const Result gen = command::run(
+      {"verify", "cast:bf16:e4m3", "--level", "exhaustive", "--exec", "cat >" + path("in.bin")});
   ASSERT_EQ(gen.status, 3);
   const std::string in = read("in.bin");
   ASSERT_EQ(in.size(), 2u * 65536);
   std::string out;
   for (std::size_t i = 0; i < in.size(); i += 2) {
-    const auto word = static_cast<std::uint64_t>(static_cast<unsigned char>(in[i]) | static_cast<unsigned char>(in[i + 1]) << 8);
+    const auto word = static_cast<std::uint64_t>(static_cast<unsigned char>(in[i]) |
+                                                 static_cast<unsigned char>(in[i + 1]) << 8);
     out += static_cast<char>(halfulp::cast(halfulp::spec_of("bf16"), word, halfulp::spec_of("e4m3"),
-                                           {.rounding = halfulp::Rounding::toward_zero}).code);
+                                           {.rounding = halfulp::Rounding::toward_zero})
+                                 .code);
   }
   write("out.bin", out);
-  const Result result = command::run({"verify", "cast:bf16:e4m3", "--level", "exhaustive", "--got", path("out.bin"), "--json"});
+  const Result result = command::run(
+      {"verify", "cast:bf16:e4m3", "--level", "exhaustive", "--got", path("out.bin"), "--json"});
   ASSERT_EQ(result.status, 1) << result.error;
   const json verdict = json::parse(result.out);
   EXPECT_EQ(verdict["checked"], 65536);
@@ -367,7 +395,8 @@ TEST_F(Verify, a_report_through_a_link_is_written_to_where_it_leads) {
   std::filesystem::create_symlink("there.json", path("link.json"));
   std::filesystem::create_symlink("new.json", path("dangling.json"));
   for (const char* name : {"link.json", "dangling.json"}) {
-    EXPECT_EQ(command::run({"verify", kSame, "--exec", "cat", "--quiet", "--report", path(name)}).status, 0);
+    EXPECT_EQ(command::run({"verify", kSame, "--exec", "cat", "--quiet", "--report", path(name)}).status,
+              0);
     EXPECT_TRUE(std::filesystem::is_symlink(path(name)));
   }
   EXPECT_EQ(json::parse(read("there.json"))["verdict"], "bit-exact");
@@ -412,15 +441,73 @@ TEST_F(Verify, a_list_as_JSON_holds_the_claims_of_one) {
   EXPECT_GT(all.size(), 10u);
   ASSERT_EQ(one.size(), 1u);
   EXPECT_EQ(one[0]["name"], "halfulp-batch");
-  const json mutant = json::parse(command::run({"verify", "mutant:truncate", "--impl", "list", "--json"}).out);
+  const json mutant =
+      json::parse(command::run({"verify", "mutant:truncate", "--impl", "list", "--json"}).out);
   ASSERT_EQ(mutant.size(), 1u);
   EXPECT_EQ(mutant[0]["claims"].size(), 1u);
+}
+
+TEST_F(Verify, a_pack_is_judged_by_its_rows) {
+  const std::string pack = path("pack");
+  ASSERT_EQ(
+      command::run({"gen", "cast:f32:e4m3", "-o", pack, "--quiet", "--also", "npz,safetensors"}).status, 0);
+  for (const std::string form : {"", "/vectors.npz", "/vectors.safetensors"}) {
+    EXPECT_EQ(got(pack, pack + form, 0)["verdict"], "bit-exact") << form;
+    EXPECT_EQ(got(pack + form, pack + "/expected.bin", 0)["verdict"], "bit-exact") << form;
+  }
+  EXPECT_EQ(command::run({"verify", pack, "--impl", "halfulp"}).status, 0);
+  const Result mutant = command::run({"verify", pack, "--impl", "mutant:truncate", "--json"});
+  EXPECT_EQ(mutant.status, 1);
+  const json verdict = json::parse(mutant.out);
+  EXPECT_EQ(verdict["spec"], "cast:f32:e4m3");
+  EXPECT_EQ(verdict["subject"], pack);
+  EXPECT_EQ(verdict["diagnosis"]["fits"][0]["behaviour"], "rounding=toward_zero");
+  // The same answers as from the SPEC itself.
+  const json direct =
+      json::parse(command::run({"verify", "cast:f32:e4m3", "--impl", "mutant:truncate", "--json"}).out);
+  for (const char* key : {"checked", "mismatches", "groups", "first"})
+    EXPECT_EQ(verdict[key], direct[key]) << key;
+  expect_finding(exec(pack, "head -c 40 >/dev/null", 3), "missing output", "0 of 9,");
+  for (const std::vector<std::string>& more :
+       {std::vector<std::string>{"--level", "specials"}, {"--seed", "0"}}) {
+    std::vector<std::string> arguments = {"verify", pack, "--impl", "halfulp"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    EXPECT_EQ(command::run(arguments).status, 2);
+  }
+}
+
+TEST_F(Verify, a_pack_that_contradicts_its_SPEC_is_named_as_wrong) {
+  // The header of an .npz has no room for a trick: rewrite the SPEC of a folder, whose columns stay as they
+  // were.
+  const std::string pack = path("pack");
+  ASSERT_EQ(command::run({"gen", "cast:f32:e4m3", "-o", pack, "--quiet"}).status, 0);
+  std::string manifest = read("pack/manifest.json");
+  const std::string spec = "\"cast:f32:e4m3\"";
+  ASSERT_NE(manifest.find(spec), std::string::npos);
+  manifest.replace(manifest.find(spec), spec.size(), "\"cast:f32:e4m3,rounding=toward_zero\"");
+  write("pack/manifest.json", manifest);
+  EXPECT_EQ(got(pack, pack, 0)["verdict"], "bit-exact");  // equal bytes are not computed again
+  const json verdict = json::parse(command::run({"verify", pack, "--impl", "halfulp", "--json"}).out);
+  EXPECT_GT(verdict["mismatches"], 500);
+  expect_finding(verdict, "pack", "differing rows the pack is wrong: for 0x");
+}
+
+TEST_F(Verify, a_pack_that_is_broken_is_refused) {
+  const std::string pack = path("pack");
+  ASSERT_EQ(command::run({"gen", "cast:bf16:e4m3", "-o", pack, "--quiet"}).status, 0);
+  write("pack/expected.bin", read("pack/expected.bin").substr(1));
+  for (const std::string& subject : {pack, path("none.npz"), std::string("/tmp")}) {
+    const Result result = command::run({"verify", subject, "--exec", "cat"});
+    EXPECT_EQ(result.status, 2) << subject;
+    command::expect_one_error_line(result.error);
+  }
 }
 
 TEST_F(Verify, decodes_are_judged_too) {
   const json verdict = exec("decode:e4m3:f32", "cat >/dev/null", 3);
   EXPECT_EQ(verdict["spec"], "decode:e4m3:f32");
-  const Result right = command::run_shell("halfulp verify decode:e2m1 --text --exec 'halfulp cast --from e2m1 --to f32'");
+  const Result right =
+      command::run_shell("halfulp verify decode:e2m1 --text --exec 'halfulp cast --from e2m1 --to f32'");
   EXPECT_EQ(right.status, 0) << right.out << right.error;
 }
 

@@ -1,5 +1,6 @@
-// A kernel library for f32 to e4m3 that is right, or wrong as $HALFULP_TEST_KERNEL says. Faults come on the row whose
-// input is 1.0, so that the rows before and behind it are right.
+// A kernel library for f32 to e4m3 that is right, or wrong as $HALFULP_TEST_KERNEL says. Faults come on the
+// row whose input is 1.0, so that the rows before and behind it are right.
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -19,8 +20,7 @@ std::string fault() {
 }
 
 void fail_on_one(const std::string& what) {
-  volatile int* nowhere = nullptr;
-  if (what == "segv") *nowhere = 1;
+  if (what == "segv") std::raise(SIGSEGV);
   if (what == "abort") std::abort();
   if (what == "exit") std::exit(3);
   for (volatile bool hangs = what == "hang"; hangs;) {
@@ -28,8 +28,12 @@ void fail_on_one(const std::string& what) {
 }
 
 const char* const kSpecs[] = {"cast:f32:float8_e4m3fn"};
-const halfulp_kernel_description kDescription = {sizeof(halfulp_kernel_description), HALFULP_TEST_ABI, HALFULP_HOST_MEMORY,
-                                                 "faulty\033kernel", 1, kSpecs};
+const halfulp_kernel_description kDescription = {sizeof(halfulp_kernel_description),
+                                                 HALFULP_TEST_ABI,
+                                                 HALFULP_HOST_MEMORY,
+                                                 "faulty\033kernel",
+                                                 1,
+                                                 kSpecs};
 
 }  // namespace
 

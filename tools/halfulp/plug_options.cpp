@@ -14,27 +14,34 @@ namespace halfulp::tool {
 void add_plug_options(CLI::App& command, PlugArguments& arguments) {
   const char* group = "The kernel under test";
   command
-      .add_option("--got", arguments.got,
-                  "Answers in a file: raw words, .npy, .npz, .safetensors, or a folder with NAME.bin per column")
+      .add_option(
+          "--got", arguments.got,
+          "Answers in a file: raw words, .npy, .npz, .safetensors, or a folder with NAME.bin per column")
       ->type_name("FILE")
       ->group(group);
   command
       .add_option("--exec", arguments.exec,
-                  "A shell command: little-endian source words on its standard input, codes from its standard output")
+                  "A shell command: little-endian source words on its standard input, codes from its "
+                  "standard output")
       ->type_name("CMD")
       ->group(group);
-  command.add_option("--lib", arguments.lib, "A shared library that exports the functions of halfulp/kernel.h")
+  command
+      .add_option("--lib", arguments.lib, "A shared library that exports the functions of halfulp/kernel.h")
       ->type_name("FILE")
       ->group(group);
-  command.add_flag("--text", arguments.text, "With --exec: hexadecimal words, a line per row, both ways")->group(group);
-  command.add_option("--timeout", arguments.timeout, "Seconds without progress before a command or library is stopped (default 60)")
+  command.add_flag("--text", arguments.text, "With --exec: hexadecimal words, a line per row, both ways")
+      ->group(group);
+  command
+      .add_option("--timeout", arguments.timeout,
+                  "Seconds without progress before a command or library is stopped (default 60)")
       ->type_name("S")
       ->check(CLI::Range(0.001, 1e6))
       ->group(group);
 }
 
 vectors::Plug make_plug(const PlugArguments& arguments) {
-  if (arguments.text && arguments.exec.empty()) throw InputError("--text", "it belongs to --exec", "leave it out");
+  if (arguments.text && arguments.exec.empty())
+    throw InputError("--text", "it belongs to --exec", "leave it out");
   if (arguments.timeout > 0 && !arguments.got.empty())
     throw InputError("--timeout", "a file cannot hang", "leave it out");
   const double seconds = arguments.timeout > 0 ? arguments.timeout : 60;
@@ -42,7 +49,8 @@ vectors::Plug make_plug(const PlugArguments& arguments) {
   if (!arguments.got.empty()) return vectors::got(arguments.got);
   if (!arguments.lib.empty()) return vectors::library(arguments.lib, {.timeout = timeout});
   using Form = vectors::FilterOptions::Form;
-  return vectors::filter(arguments.exec, {.form = arguments.text ? Form::text : Form::binary, .timeout = timeout});
+  return vectors::filter(arguments.exec,
+                         {.form = arguments.text ? Form::text : Form::binary, .timeout = timeout});
 }
 
 }  // namespace halfulp::tool

@@ -21,7 +21,8 @@ struct PlugArguments {
 /// Adds the options to a command.
 void add_plug_options(CLI::App& command, PlugArguments& arguments);
 
-/// The kernel that was named. Requires count() == 1. Throws InputError for options that do not fit together.
+/// The kernel that was named. Requires count() == 1. Throws InputError for options that do not fit
+/// together.
 vectors::Plug make_plug(const PlugArguments& arguments);
 
 }  // namespace halfulp::tool

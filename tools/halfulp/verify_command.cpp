@@ -37,7 +37,6 @@ constexpr char kExamples[] =
     "Examples:\n"
     "  halfulp verify cast:f32:e4m3 --exec 'halfulp cast --from f32 --to e4m3' --text\n"
     "  halfulp verify --impl list\n"
-    "  halfulp verify cast:f32:e4m3 --impl halfulp\n"
     "  halfulp verify cast:bf16:e5m2,rounding=toward_zero --impl halfulp-batch --level exhaustive";
 
 void print(const std::string& text) {
@@ -97,16 +96,19 @@ void check(const VerifyArguments& arguments) {
   const auto slash = report.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : report.substr(0, slash + 1);
   if (access(folder.c_str(), W_OK) != 0)
-    throw InputError("report " + quoted(report), "its folder cannot be written to", "check the folder and its rights");
+    throw InputError("report " + quoted(report), "its folder cannot be written to",
+                     "check the folder and its rights");
 }
 
 VerifyOptions options_of(const VerifyArguments& arguments, const Globals& globals) {
   VerifyOptions options;
-  const bool of_cast = arguments.subject.starts_with("cast:") || arguments.subject.find("->") != std::string::npos;
+  const bool of_cast =
+      arguments.subject.starts_with("cast:") || arguments.subject.find("->") != std::string::npos;
   const std::string usual = of_cast ? "thresholds" : "stratified";
   const auto level = value_named<Level>(arguments.level.empty() ? usual : arguments.level);
   if (!level) {
-    throw InputError("level " + quoted(arguments.level), "unknown", "use specials, thresholds, stratified or exhaustive");
+    throw InputError("level " + quoted(arguments.level), "unknown",
+                     "use specials, thresholds, stratified or exhaustive");
   }
   options.level = *level;
   options.seed = arguments.seed;
@@ -119,16 +121,19 @@ const Implementation* find_implementation(const std::string& name) {
   const Implementation& implementation = require_implementation(name);
   if (implementation.missing.empty()) return &implementation;
   std::fprintf(stderr,
-               "halfulp: error: implementation %s: not found: %s; `halfulp verify --impl list` shows what there is\n",
+               "halfulp: error: implementation %s: not found: %s; `halfulp verify --impl list` shows what "
+               "there is\n",
                implementation.name.c_str(), implementation.missing.c_str());
   return nullptr;
 }
 
 std::optional<Verdict> judge_pack(const VerifyArguments& arguments, const VerifyOptions& options) {
   if (!arguments.level.empty() || arguments.seeded)
-    throw InputError("pack " + quoted(arguments.subject), "it has its rows already", "leave out --level and --seed");
+    throw InputError("pack " + quoted(arguments.subject), "it has its rows already",
+                     "leave out --level and --seed");
   const std::unique_ptr<PackReader> pack = read_pack(arguments.subject);
-  if (arguments.implementation.empty()) return verify_pack(make_plug(arguments.plug), *pack, arguments.subject, options);
+  if (arguments.implementation.empty())
+    return verify_pack(make_plug(arguments.plug), *pack, arguments.subject, options);
   const Implementation* implementation = find_implementation(arguments.implementation);
   if (!implementation) return {};
   const CastRequest request = request_of(pack->manifest(), arguments.subject);
@@ -138,7 +143,8 @@ std::optional<Verdict> judge_pack(const VerifyArguments& arguments, const Verify
 /// Nothing when the implementation is not here.
 std::optional<Verdict> judge(const VerifyArguments& arguments, const VerifyOptions& options) {
   if (is_pack(arguments.subject)) return judge_pack(arguments, options);
-  if (arguments.implementation.empty()) return verify(make_plug(arguments.plug), parse_spec(arguments.subject), options);
+  if (arguments.implementation.empty())
+    return verify(make_plug(arguments.plug), parse_spec(arguments.subject), options);
   const Implementation* implementation = find_implementation(arguments.implementation);
   if (!implementation) return {};
   return verify(*implementation, parse_spec(arguments.subject), options);
@@ -148,7 +154,8 @@ void write_report(const std::string& path, const Verdict& verdict) {
   if (path.ends_with(".json"))
     write_file(path, verdict_json(verdict));
   else
-    write_file(path, path.ends_with(".html") ? report_html(report_of(verdict)) : report_junit(report_of(verdict)));
+    write_file(
+        path, path.ends_with(".html") ? report_html(report_of(verdict)) : report_junit(report_of(verdict)));
 }
 
 int run_verify(const VerifyArguments& arguments, const Globals& globals) {
@@ -177,19 +184,26 @@ void add_verify(CLI::App& app, const Globals& globals, Runner& runner) {
   const auto arguments = std::make_shared<VerifyArguments>();
   command
       ->add_option("spec", arguments->subject,
-                   "A pack, cast:FROM:TO[@DIALECT][,key=value]… or decode:FORMAT[:TO]; with --impl list also the NAME of one")
+                   "A pack, cast:FROM:TO[@DIALECT][,key=value]… or decode:FORMAT[:TO]; with --impl list "
+                   "also the NAME of one")
       ->type_name("PACK|SPEC");
   add_plug_options(*command, arguments->plug);
   command
       ->add_option("--impl", arguments->implementation,
-                   "Built-in implementation, or list. Where SPEC names no dialect, its own fills the fields left open")
+                   "Built-in implementation, or list. Where SPEC names no dialect, its own fills the "
+                   "fields left open")
       ->type_name("NAME")
       ->group("The kernel under test");
-  command->add_option("--level", arguments->level, "specials, thresholds (default for casts), stratified (for all else), exhaustive")
+  command
+      ->add_option("--level", arguments->level,
+                   "specials, thresholds (default for casts), stratified (for all else), exhaustive")
       ->type_name("LEVEL");
   const CLI::Option* seed =
-      digits_only(command->add_option("--seed", arguments->seed, "Seed of the random rows (default 0)")->type_name("N"));
-  command->add_option("--report", arguments->report, "Also write the verdict as .html, .json or .xml (JUnit)")->type_name("FILE");
+      digits_only(command->add_option("--seed", arguments->seed, "Seed of the random rows (default 0)")
+                      ->type_name("N"));
+  command
+      ->add_option("--report", arguments->report, "Also write the verdict as .html, .json or .xml (JUnit)")
+      ->type_name("FILE");
   command->footer(kExamples);
   command->callback([arguments, seed, &globals, &runner] {
     arguments->seeded = seed->count() > 0;

@@ -102,7 +102,8 @@ std::string verdict_json(const Verdict& verdict) {
                {"reproduce", reproduce_command(verdict)}};
   if (!verdict.unclaimed.empty()) json["unclaimed"] = verdict.unclaimed;
   Json findings = Json::array();
-  for (const KernelFinding& one : verdict.findings) findings.push_back({{"kind", name_of(one.trouble)}, {"text", one.text}});
+  for (const KernelFinding& one : verdict.findings)
+    findings.push_back({{"kind", name_of(one.trouble)}, {"text", one.text}});
   json["findings"] = findings;
   if (tally.mismatched > 0) {
     Json first = finding_json(verdict.plan, tally.first());
@@ -126,7 +127,8 @@ std::string implementations_json() {
 }
 
 std::string claims_json(const std::string& name_or_spec) {
-  if (!name_or_spec.starts_with("cast:")) return line(Json::array({implementation_json(require_implementation(name_or_spec))}));
+  if (!name_or_spec.starts_with("cast:"))
+    return line(Json::array({implementation_json(require_implementation(name_or_spec))}));
   Json list = Json::array();
   for (const Implementation* one : implementations()) {
     Json entry = implementation_json(*one);

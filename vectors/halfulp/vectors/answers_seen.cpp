@@ -40,7 +40,8 @@ void AnswersSeen::add(std::span<const std::byte> words, std::span<const std::byt
   for (; next_ < row_ + count; next_ += step_) keep(static_cast<std::size_t>(next_ - row_));
   std::size_t low = 0;
   const std::uint64_t last = word(count - 1);
-  for (auto at = std::lower_bound(wanted_.begin(), wanted_.end(), word(0)); at != wanted_.end() && *at <= last; ++at) {
+  for (auto at = std::lower_bound(wanted_.begin(), wanted_.end(), word(0));
+       at != wanted_.end() && *at <= last; ++at) {
     for (std::size_t high = count; low < high;) {  // the first row with that word or a later one
       const std::size_t middle = low + (high - low) / 2;
       if (word(middle) < *at)

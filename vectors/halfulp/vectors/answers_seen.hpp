@@ -1,7 +1,7 @@
 // AnswersSeen: a bounded part of the answers of a kernel that cannot be asked again, for diagnose().
 //
-// Decides: which part. Ties and specials where they come, an even part of all rows, and the mismatches that the tally
-// kept; the same for the same rows.
+// Decides: which part. Ties and specials where they come, an even part of all rows, and the mismatches that
+// the tally kept; the same for the same rows.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,8 @@ class AnswersSeen {
   /// `rows`: how many there will be.
   AnswersSeen(const Expected& expected, std::uint64_t rows);
 
-  /// The next rows: source words and answers in host byte order. Ties and specials are found where the words ascend.
+  /// The next rows: source words and answers in host byte order. Ties and specials are found where the
+  /// words ascend.
   void add(std::span<const std::byte> words, std::span<const std::byte> answers);
 
   /// In ascending order of words, without repetition.

@@ -114,7 +114,8 @@ class Block {
   /// After the answers are judged: a failure goes on from here.
   void finish(std::size_t answered, Tally& tally) {
     tally.checked += answered;
-    if (seen_) seen_->add(std::span(in_).first(answered * from_bytes_), std::span(out_).first(answered * to_bytes_));
+    if (seen_)
+      seen_->add(std::span(in_).first(answered * from_bytes_), std::span(out_).first(answered * to_bytes_));
     if (failure_) std::rethrow_exception(failure_);
   }
 
@@ -149,10 +150,12 @@ class Block {
   std::exception_ptr failure_;
 };
 
-/// Runs work(block index, Block, Tally) for every index below `blocks`: on several threads, in order on one.
+/// Runs work(block index, Block, Tally) for every index below `blocks`: on several threads, in order on
+/// one.
 template <class Work>
-void run_blocks(std::uint64_t blocks, int threads, const Expected& expected, const Kernel& kernel, AnswersSeen* seen,
-                const std::function<void(std::uint64_t)>& block_done, Judged& judged, Work work) {
+void run_blocks(std::uint64_t blocks, int threads, const Expected& expected, const Kernel& kernel,
+                AnswersSeen* seen, const std::function<void(std::uint64_t)>& block_done, Judged& judged,
+                Work work) {
   std::atomic<std::uint64_t> next{0};
   std::mutex mutex;
   std::exception_ptr error;
@@ -202,7 +205,8 @@ void require_exhaustible(const Expected& expected) {
   }
 }
 
-Judged judge(const Expected& expected, const Kernel& kernel, const VerifyOptions& options, AnswersSeen* seen) {
+Judged judge(const Expected& expected, const Kernel& kernel, const VerifyOptions& options,
+             AnswersSeen* seen) {
   Judged judged;
   std::function<void(std::uint64_t)> block_done;
   const auto report = [&](std::uint64_t total) {

@@ -25,13 +25,15 @@ struct VerifyOptions {
 struct Judged {
   Tally tally;
   Completeness completeness = Completeness::sampled;
-  std::vector<KernelFinding> findings;  ///< what ended the run early; the tally holds what was judged before it
+  std::vector<KernelFinding>
+      findings;  ///< what ended the run early; the tally holds what was judged before it
   bool finished() const { return findings.empty(); }
 };
 
-/// Judges all words of the level. With `seen` the kernel is called from one thread, words ascending, and its answers are
-/// noted there. Throws InputError where the level does not apply.
-Judged judge(const Expected& expected, const Kernel& kernel, const VerifyOptions& options, AnswersSeen* seen = nullptr);
+/// Judges all words of the level. With `seen` the kernel is called from one thread, words ascending, and
+/// its answers are noted there. Throws InputError where the level does not apply.
+Judged judge(const Expected& expected, const Kernel& kernel, const VerifyOptions& options,
+             AnswersSeen* seen = nullptr);
 
 /// Throws InputError for a cast whose source words cannot all be run.
 void require_exhaustible(const Expected& expected);

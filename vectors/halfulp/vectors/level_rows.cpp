@@ -41,7 +41,8 @@ void LevelRows::fill(std::uint64_t first, std::span<std::byte> words) const {
                    1;
     for (std::size_t i = 0; i < rows; ++stretch) {
       const std::uint64_t end = stretch + 1 == stretches_.end() ? count_ : (stretch + 1)->row;
-      for (; i < rows && first + i < end; ++i) put(i, (stretch->bits + (first + i - stretch->row)) << shift_);
+      for (; i < rows && first + i < end; ++i)
+        put(i, (stretch->bits + (first + i - stretch->row)) << shift_);
     }
   });
 }

@@ -6,7 +6,9 @@
 namespace halfulp::vectors {
 
 std::size_t utf8_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
+  const auto byte = [&](std::size_t i) {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
+  };
   const auto follows = [&](std::size_t i) { return (byte(i) & 0xc0u) == 0x80; };
   const unsigned lead = byte(0);
   if (text.empty()) return 0;
@@ -19,7 +21,8 @@ std::size_t utf8_length(std::string_view text) {
   }
   if (lead >= 0xf0 && lead <= 0xf4) {
     if (!follows(1) || !follows(2) || !follows(3)) return 0;
-    const unsigned code = (lead & 7u) << 18 | (byte(1) & 63u) << 12 | (byte(2) & 63u) << 6 | (byte(3) & 63u);
+    const unsigned code =
+        (lead & 7u) << 18 | (byte(1) & 63u) << 12 | (byte(2) & 63u) << 6 | (byte(3) & 63u);
     return code < 0x10000 || code > 0x10ffff ? 0 : 4;
   }
   return 0;

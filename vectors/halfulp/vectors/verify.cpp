@@ -26,8 +26,8 @@ void take(Verdict& verdict, Judged judged) {
 }  // namespace
 
 bool Verdict::failed() const {
-  return tally.mismatched > 0 ||
-         std::any_of(findings.begin(), findings.end(), [](const KernelFinding& f) { return is_wrong(f.trouble); });
+  return tally.mismatched > 0 || std::any_of(findings.begin(), findings.end(),
+                                             [](const KernelFinding& f) { return is_wrong(f.trouble); });
 }
 
 std::string verdict_word(const Verdict& verdict) {
@@ -45,7 +45,9 @@ std::string reproduce_command(const Verdict& verdict) {
 
 void require_little_endian() {
   if constexpr (std::endian::native != std::endian::little)
-    throw InputError("this machine", "its words are big-endian, and those of packs and kernels little-endian", "use another one");
+    throw InputError("this machine",
+                     "its words are big-endian, and those of packs and kernels little-endian",
+                     "use another one");
 }
 
 CastSpec parse_spec(std::string_view spec) {
@@ -64,7 +66,8 @@ Verdict verify(const Implementation& implementation, const CastSpec& spec, const
   return verdict;
 }
 
-Verdict verify(const Implementation& implementation, const CastRequest& request, const VerifyOptions& options) {
+Verdict verify(const Implementation& implementation, const CastRequest& request,
+               const VerifyOptions& options) {
   Chosen chosen = choose(implementation, request);
   Verdict verdict;
   verdict.plan = chosen.plan;
@@ -81,7 +84,8 @@ Verdict verify(const Implementation& implementation, const CastRequest& request,
   take(verdict, judge(expected, chosen.kernel, options));
   verdict.seconds = since(start);
   if (verdict.tally.mismatched > 0)
-    verdict.diagnosis = diagnose(expected, answers_of(expected, chosen.kernel, verdict.tally, options.seed));
+    verdict.diagnosis =
+        diagnose(expected, answers_of(expected, chosen.kernel, verdict.tally, options.seed));
   return verdict;
 }
 
@@ -102,9 +106,10 @@ Verdict verify(const Plug& plug, const CastSpec& spec, const VerifyOptions& opti
   verdict.implementation = plug.name;
   Plugged plugged;
   try {
-    plugged = plug.open(shape, [rows](std::uint64_t first, const std::vector<std::span<std::byte>>& columns) {
-      rows->fill(first, columns.front());
-    });
+    plugged =
+        plug.open(shape, [rows](std::uint64_t first, const std::vector<std::span<std::byte>>& columns) {
+          rows->fill(first, columns.front());
+        });
   } catch (const KernelFailure& failure) {
     verdict.findings.push_back({failure.trouble, failure.what()});
     return verdict;
@@ -122,7 +127,8 @@ Verdict verify(const Plug& plug, const CastSpec& spec, const VerifyOptions& opti
   take(verdict, judge(expected, kernel, options, &seen));
   if (verdict.finished && plugged.finish) verdict.findings = plugged.finish();
   verdict.seconds = since(start);
-  if (verdict.tally.mismatched > 0) verdict.diagnosis = diagnose(expected, seen.with_mismatches(verdict.tally));
+  if (verdict.tally.mismatched > 0)
+    verdict.diagnosis = diagnose(expected, seen.with_mismatches(verdict.tally));
   return verdict;
 }
 

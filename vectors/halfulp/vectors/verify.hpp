@@ -28,12 +28,15 @@ struct Verdict {
   std::uint64_t seed = 0;
   Completeness completeness = Completeness::sampled;
   Tally tally;
-  Diagnosis diagnosis;                  ///< filled when there are mismatches
-  std::vector<KernelFinding> findings;  ///< beside wrong codes; the tally holds what was judged before a failure
-  bool finished = false;                ///< every row was answered
-  std::uint64_t pack_faults = 0;        ///< of the mismatches, those where the pack expects what its SPEC does not give
-  std::optional<Finding> pack_fault;    ///< the first of them; `got`: what the pack has, `want`: what the SPEC gives
-  double seconds = 0;                   ///< of running and judging, without the oracle's table
+  Diagnosis diagnosis;  ///< filled when there are mismatches
+  std::vector<KernelFinding>
+      findings;           ///< beside wrong codes; the tally holds what was judged before a failure
+  bool finished = false;  ///< every row was answered
+  std::uint64_t pack_faults =
+      0;  ///< of the mismatches, those where the pack expects what its SPEC does not give
+  std::optional<Finding>
+      pack_fault;      ///< the first of them; `got`: what the pack has, `want`: what the SPEC gives
+  double seconds = 0;  ///< of running and judging, without the oracle's table
 
   bool passed() const { return findings.empty() && tally.checked > 0 && tally.mismatched == 0; }
   /// Wrong, not only incomplete: a wrong code, or a finding that is_wrong().
@@ -57,9 +60,10 @@ CastSpec parse_spec(std::string_view spec);
 /// Throws InputError on a machine whose words are not as those of packs.
 void require_little_endian();
 
-/// Judges an implementation at a level. Throws InputError where the level does not apply, Disagreement where the judge is
-/// at fault.
-Verdict verify(const Implementation& implementation, const CastRequest& request, const VerifyOptions& options);
+/// Judges an implementation at a level. Throws InputError where the level does not apply, Disagreement
+/// where the judge is at fault.
+Verdict verify(const Implementation& implementation, const CastRequest& request,
+               const VerifyOptions& options);
 Verdict verify(const Implementation& implementation, const CastSpec& spec, const VerifyOptions& options);
 
 /// Judges a kernel of the user at a level: its rows are those that `gen SPEC` writes. Throws as above.

@@ -29,9 +29,10 @@ std::size_t only_column(const Manifest& manifest, Role role, const std::string& 
     ++count;
   }
   if (count == 1 && manifest.columns[found].words_per_row() == 1) return found;
-  throw InputError("pack '" + printable(path, 200) + "'",
-                   "a " + manifest.kind + " has one " + std::string(name_of(role)) + " column with one word per row",
-                   "make it with `halfulp gen`");
+  throw InputError(
+      "pack '" + printable(path, 200) + "'",
+      "a " + manifest.kind + " has one " + std::string(name_of(role)) + " column with one word per row",
+      "make it with `halfulp gen`");
 }
 
 /// The rows of a pack and the judge of those that differ.
@@ -49,7 +50,9 @@ class PackJudge {
     }
   }
 
-  std::span<const std::byte> inputs(std::uint64_t first, std::uint64_t rows) const { return part(in_, first, rows, from_bytes_); }
+  std::span<const std::byte> inputs(std::uint64_t first, std::uint64_t rows) const {
+    return part(in_, first, rows, from_bytes_);
+  }
 
   void judge(std::uint64_t first, std::span<const std::byte> got, Verdict& verdict) {
     const std::uint64_t rows = got.size() / static_cast<std::size_t>(to_bytes_);
@@ -57,7 +60,8 @@ class PackJudge {
     seen_.add(inputs(first, rows), got);
     verdict.tally.checked += rows;
     if (rows == 0 || std::memcmp(got.data(), want.data(), got.size()) == 0) return;
-    const std::span<const std::byte> other = alternative_.empty() ? want : part(alternative_, first, rows, to_bytes_);
+    const std::span<const std::byte> other =
+        alternative_.empty() ? want : part(alternative_, first, rows, to_bytes_);
     for (std::size_t i = 0; i < rows; ++i) {
       const std::uint64_t answer = load(got, i, to_bytes_);
       const std::uint64_t packed = load(want, i, to_bytes_);
@@ -66,10 +70,13 @@ class PackJudge {
     }
   }
 
-  Diagnosis diagnosis(const Tally& tally) const { return diagnose(expected_, seen_.with_mismatches(tally)); }
+  Diagnosis diagnosis(const Tally& tally) const {
+    return diagnose(expected_, seen_.with_mismatches(tally));
+  }
 
  private:
-  static std::span<const std::byte> part(std::span<const std::byte> column, std::uint64_t first, std::uint64_t rows, int bytes) {
+  static std::span<const std::byte> part(std::span<const std::byte> column, std::uint64_t first,
+                                         std::uint64_t rows, int bytes) {
     const auto size = static_cast<std::size_t>(bytes);
     return column.subspan(static_cast<std::size_t>(first) * size, static_cast<std::size_t>(rows) * size);
   }
@@ -97,10 +104,12 @@ class PackJudge {
 
 KernelFinding pack_finding(const Verdict& verdict) {
   const Finding& first = *verdict.pack_fault;
-  return {Trouble::pack_fault,
-          "in " + grouped_digits(verdict.pack_faults) + " of the " + grouped_digits(verdict.tally.mismatched) +
-              " differing rows the pack is wrong: for " + word_text(*verdict.plan.from, first.word) + " it expects " +
-              word_text(verdict.plan.to, first.got) + ", its SPEC gives " + word_text(verdict.plan.to, first.want)};
+  return {Trouble::pack_fault, "in " + grouped_digits(verdict.pack_faults) + " of the " +
+                                   grouped_digits(verdict.tally.mismatched) +
+                                   " differing rows the pack is wrong: for " +
+                                   word_text(*verdict.plan.from, first.word) + " it expects " +
+                                   word_text(verdict.plan.to, first.got) + ", its SPEC gives " +
+                                   word_text(verdict.plan.to, first.want)};
 }
 
 }  // namespace
@@ -112,7 +121,8 @@ CastRequest request_of(const Manifest& manifest, const std::string& path) {
   if (manifest.kind != "cast" && manifest.kind != "decode")
     throw wrong("it is a pack of kind " + manifest.kind + ", which is not judged as a cast");
   CastSpec spec = parse_spec(manifest.spec);
-  if (!spec.text.starts_with(manifest.kind)) throw wrong("its kind is " + manifest.kind + ", and its SPEC is " + printable(manifest.spec));
+  if (!spec.text.starts_with(manifest.kind))
+    throw wrong("its kind is " + manifest.kind + ", and its SPEC is " + printable(manifest.spec));
   const CastPlan plan = make_plan(spec.request);
   const std::string& input = manifest.columns[only_column(manifest, Role::input, path)].format;
   const std::string& output = manifest.columns[only_column(manifest, Role::expected, path)].format;
@@ -141,11 +151,13 @@ InputRows source_of(const PackReader& pack) {
   std::vector<Column> inputs;
   for (std::size_t i = 0; i < pack.manifest().columns.size(); ++i) {
     const ColumnInfo& column = pack.manifest().columns[i];
-    if (column.role == Role::input) inputs.push_back({pack.column(i), static_cast<std::size_t>(column.row_bytes())});
+    if (column.role == Role::input)
+      inputs.push_back({pack.column(i), static_cast<std::size_t>(column.row_bytes())});
   }
   return [inputs](std::uint64_t first, const std::vector<std::span<std::byte>>& columns) {
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-      const auto rows = inputs[i].bytes.subspan(static_cast<std::size_t>(first) * inputs[i].row, columns[i].size());
+      const auto rows =
+          inputs[i].bytes.subspan(static_cast<std::size_t>(first) * inputs[i].row, columns[i].size());
       std::copy(rows.begin(), rows.end(), columns[i].begin());
     }
   };
@@ -154,12 +166,16 @@ InputRows source_of(const PackReader& pack) {
 Plug implementation_plug(const Implementation& implementation, const CastRequest& request) {
   const Chosen chosen = choose(implementation, request);
   return {implementation.name, "--impl " + implementation.name,
-          [kernel = chosen.kernel, version = implementation.version](const RowShape&, const InputRows&) -> Plugged {
-            return {[kernel](const RowJob& job) { kernel(job.inputs.front(), job.answers.front()); }, {}, version};
+          [kernel = chosen.kernel, version = implementation.version](const RowShape&,
+                                                                     const InputRows&) -> Plugged {
+            return {[kernel](const RowJob& job) { kernel(job.inputs.front(), job.answers.front()); },
+                    {},
+                    version};
           }};
 }
 
-Verdict verify_pack(const Plug& plug, const PackReader& pack, const std::string& path, const VerifyOptions& options) {
+Verdict verify_pack(const Plug& plug, const PackReader& pack, const std::string& path,
+                    const VerifyOptions& options) {
   require_little_endian();
   const Manifest& manifest = pack.manifest();
   const CastRequest request = request_of(manifest, path);
@@ -175,7 +191,8 @@ Verdict verify_pack(const Plug& plug, const PackReader& pack, const std::string&
   verdict.option = plug.option;
   verdict.implementation = plug.name;
   PackJudge judge(pack, path, request);
-  std::vector<std::byte> answers(static_cast<std::size_t>(kPiece) * static_cast<std::size_t>(verdict.plan.to.storage_bytes()));
+  std::vector<std::byte> answers(static_cast<std::size_t>(kPiece) *
+                                 static_cast<std::size_t>(verdict.plan.to.storage_bytes()));
   const auto start = std::chrono::steady_clock::now();
   try {
     const Plugged plugged = plug.open(shape_of(manifest), source_of(pack));
@@ -187,7 +204,8 @@ Verdict verify_pack(const Plug& plug, const PackReader& pack, const std::string&
       try {
         plugged.rows({first, rows, {judge.inputs(first, rows)}, {got}});
       } catch (const KernelFailure& failure) {
-        judge.judge(first, got.first(static_cast<std::size_t>(std::min(rows, failure.answered)) * bytes), verdict);
+        judge.judge(first, got.first(static_cast<std::size_t>(std::min(rows, failure.answered)) * bytes),
+                    verdict);
         throw;
       }
       judge.judge(first, got, verdict);

@@ -17,7 +17,7 @@
 namespace halfulp::vectors {
 namespace {
 
-constexpr std::size_t kPiece = std::size_t{1} << 18;         ///< bytes fed or read at a time
+constexpr std::size_t kPiece = std::size_t{1} << 18;          ///< bytes fed or read at a time
 constexpr std::uint64_t kMostExtra = std::uint64_t{1} << 26;  ///< bytes of extra output that are counted
 
 std::string rows_of(std::uint64_t some, std::uint64_t all) {
@@ -65,13 +65,16 @@ class Filter {
       findings.push_back({Trouble::extra_output, text});
     }
     if (timed_out_) {
-      findings.push_back({Trouble::time_out, "all rows are answered, but it did not end within " + timeout_text()});
+      findings.push_back(
+          {Trouble::time_out, "all rows are answered, but it did not end within " + timeout_text()});
     } else if (extra < kMostExtra) {
       const auto status = process_.wait(options_.timeout);
       if (!status)
-        findings.push_back({Trouble::time_out, "it closed its output, but did not end within " + timeout_text()});
+        findings.push_back(
+            {Trouble::time_out, "it closed its output, but did not end within " + timeout_text()});
       else if (*status != 0)
-        findings.push_back({Trouble::crash, "all rows are answered, but it ended with " + status_text(*status)});
+        findings.push_back(
+            {Trouble::crash, "all rows are answered, but it ended with " + status_text(*status)});
     }
     return findings;
   }
@@ -110,7 +113,8 @@ class Filter {
     fed_ = 0;
     if (next_row_ == shape_.rows) return process_.close_input();
     const std::size_t row = shape_.input_bytes();
-    const std::uint64_t rows = std::min<std::uint64_t>(std::max<std::size_t>(1, kPiece / row), shape_.rows - next_row_);
+    const std::uint64_t rows =
+        std::min<std::uint64_t>(std::max<std::size_t>(1, kPiece / row), shape_.rows - next_row_);
     gather(rows);
     next_row_ += rows;
     if (options_.form == FilterOptions::Form::text) {
@@ -125,7 +129,8 @@ class Filter {
   void gather(std::uint64_t rows) {
     std::vector<std::vector<std::byte>> columns;
     std::vector<std::span<std::byte>> spans;
-    for (const KernelColumn& column : shape_.inputs) columns.emplace_back(static_cast<std::size_t>(rows) * column.row_bytes());
+    for (const KernelColumn& column : shape_.inputs)
+      columns.emplace_back(static_cast<std::size_t>(rows) * column.row_bytes());
     for (auto& column : columns) spans.emplace_back(column);
     source_(next_row_, spans);
     if (columns.size() == 1) {
@@ -144,7 +149,8 @@ class Filter {
   void scatter(const RowJob& job, std::size_t rows) {
     for (std::size_t i = 0; i < rows; ++i) {
       for (std::size_t c = 0; c < job.answers.size(); ++c) {
-        const std::size_t bytes = job.answers.size() == 1 ? rows * shape_.outputs[c].row_bytes() : shape_.outputs[c].row_bytes();
+        const std::size_t bytes =
+            job.answers.size() == 1 ? rows * shape_.outputs[c].row_bytes() : shape_.outputs[c].row_bytes();
         std::memcpy(job.answers[c].data() + i * bytes, received_.data() + taken_, bytes);
         taken_ += bytes;
       }
@@ -186,9 +192,11 @@ class Filter {
 
   [[noreturn]] void fail(std::uint64_t rows) {
     const std::string so_far = rows_of(answered_, shape_.rows) + " answered";
-    if (!words_.garbage().empty()) throw KernelFailure(so_far + "; " + words_.garbage(), Trouble::garbage, rows);
+    if (!words_.garbage().empty())
+      throw KernelFailure(so_far + "; " + words_.garbage(), Trouble::garbage, rows);
     if (timed_out_) {
-      throw KernelFailure(so_far + "; no progress for " + timeout_text() + ", stopped", Trouble::time_out, rows);
+      throw KernelFailure(so_far + "; no progress for " + timeout_text() + ", stopped", Trouble::time_out,
+                          rows);
     }
     const std::size_t rest = available();
     std::string text = so_far + (rest > 0 ? " (and " + std::to_string(rest) + " bytes of another)" : "");
@@ -197,8 +205,10 @@ class Filter {
       process_.kill_group();
       throw KernelFailure(text + "; it closed its output and did not end", Trouble::missing_output, rows);
     }
-    if (*status != 0) throw KernelFailure(text + "; it ended with " + status_text(*status), Trouble::crash, rows);
-    throw KernelFailure(text + ", " + grouped_digits(shape_.rows - answered_) + " missing", Trouble::missing_output, rows);
+    if (*status != 0)
+      throw KernelFailure(text + "; it ended with " + status_text(*status), Trouble::crash, rows);
+    throw KernelFailure(text + ", " + grouped_digits(shape_.rows - answered_) + " missing",
+                        Trouble::missing_output, rows);
   }
 
   RowShape shape_;
@@ -224,7 +234,9 @@ Plug filter(const std::string& command, const FilterOptions& options) {
   return {printable(command), "--exec " + shell_quoted(command) + (text ? " --text" : ""),
           [command, options](const RowShape& shape, InputRows source) -> Plugged {
             const auto running = std::make_shared<Filter>(command, shape, std::move(source), options);
-            return {[running](const RowJob& job) { running->answer(job); }, [running] { return running->finish(); }, {}};
+            return {[running](const RowJob& job) { running->answer(job); },
+                    [running] { return running->finish(); },
+                    {}};
           }};
 }
 

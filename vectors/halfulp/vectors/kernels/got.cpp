@@ -23,14 +23,17 @@ struct Answers {
 Answers raw_answers(const std::string& path, const KernelColumn& column) {
   const tensors::Bytes bytes = tensors::open_file(path);
   const auto size = static_cast<std::uint64_t>(column.word_bytes);
-  return {bytes->size() / size, bytes->size() % size,
-          [bytes, size](std::uint64_t first, std::span<std::byte> words) { bytes->read(first * size, words); }};
+  return {
+      bytes->size() / size, bytes->size() % size,
+      [bytes, size](std::uint64_t first, std::span<std::byte> words) { bytes->read(first * size, words); }};
 }
 
-/// What a file calls a type (`<f4`, `|V1`, F8_E4M3) as an element name; void types stay `V1`, unknown ones as they are.
+/// What a file calls a type (`<f4`, `|V1`, F8_E4M3) as an element name; void types stay `V1`, unknown ones
+/// as they are.
 std::string element_name(const std::string& path, const std::string& dtype) {
   const bool safetensors = path.ends_with(".safetensors");
-  const std::string type = safetensors || dtype.size() < 2 ? dtype : dtype.substr(1);  // behind the byte order
+  const std::string type =
+      safetensors || dtype.size() < 2 ? dtype : dtype.substr(1);  // behind the byte order
   if (!safetensors && type.starts_with("V")) return type;
   for (const tensors::FileType& row : tensors::kFileTypes) {
     if ((safetensors ? row.safetensors : row.npy) == type) return std::string(row.name);
@@ -41,18 +44,21 @@ std::string element_name(const std::string& path, const std::string& dtype) {
 /// Codes come as the format itself, as integers of the word's size, or as void.
 void require_type(const std::string& path, const std::string& type, const KernelColumn& column) {
   const std::string words = tensors::word_type(column.word_bytes).name;
-  if (type == column.format || type == words || "u" + type == words || type == "V" + std::to_string(column.word_bytes))
+  if (type == column.format || type == words || "u" + type == words ||
+      type == "V" + std::to_string(column.word_bytes))
     return;
-  throw InputError("file '" + printable(path, 200) + "'",
-                   "elements of type " + printable(type) + ", and the codes of " + column.format + " are " + words,
-                   "write the codes as " + words + ", not their values");
+  throw InputError(
+      "file '" + printable(path, 200) + "'",
+      "elements of type " + printable(type) + ", and the codes of " + column.format + " are " + words,
+      "write the codes as " + words + ", not their values");
 }
 
 Answers tensor_answers(const std::string& path, const tensors::Tensor& tensor, const KernelColumn& column) {
   const std::string type = element_name(path, tensor.dtype);
   require_type(path, type, column);
   tensors::OpenOptions options;
-  // Packed types (F4, F6) are unpacked by their own name; a code too wide for its format is a finding, so words otherwise.
+  // Packed types (F4, F6) are unpacked by their own name; a code too wide for its format is a finding, so
+  // words otherwise.
   const tensors::FileType* row = tensors::file_type(type);
   const bool packed = row != nullptr && row->packing.has_value() && path.ends_with(".safetensors");
   if (!packed) options.dtype = tensors::word_type(column.word_bytes).name;
@@ -62,16 +68,18 @@ Answers tensor_answers(const std::string& path, const tensors::Tensor& tensor, c
           [source](std::uint64_t first, std::span<std::byte> words) { source->read_words(first, words); }};
 }
 
-Answers from_tensors(const std::string& path, const std::vector<tensors::Tensor>& tensors, const RowShape& shape,
-                     const KernelColumn& column) {
+Answers from_tensors(const std::string& path, const std::vector<tensors::Tensor>& tensors,
+                     const RowShape& shape, const KernelColumn& column) {
   const bool only = tensors.size() == 1 && shape.outputs.size() == 1;
   for (const tensors::Tensor& tensor : tensors) {
     if (!only && tensor.name != column.name) continue;
     return tensor_answers(path, tensor, column);
   }
   std::string names;
-  for (const tensors::Tensor& tensor : tensors) names += (names.empty() ? "" : ", ") + printable(tensor.name);
-  throw InputError("file '" + printable(path, 200) + "'", "no array is named " + column.name + " (it has " + names + ")",
+  for (const tensors::Tensor& tensor : tensors)
+    names += (names.empty() ? "" : ", ") + printable(tensor.name);
+  throw InputError("file '" + printable(path, 200) + "'",
+                   "no array is named " + column.name + " (it has " + names + ")",
                    "name the arrays as the columns of the pack");
 }
 
@@ -79,13 +87,16 @@ std::vector<Answers> open_answers(const std::string& path, const RowShape& shape
   std::vector<Answers> answers;
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) {
-    for (const KernelColumn& column : shape.outputs) answers.push_back(raw_answers(path + "/" + column.name + ".bin", column));
+    for (const KernelColumn& column : shape.outputs)
+      answers.push_back(raw_answers(path + "/" + column.name + ".bin", column));
     return answers;
   }
   const bool one_array = path.ends_with(".npy");
-  if (path.ends_with(".npz") || path.ends_with(".safetensors") || (one_array && shape.outputs.size() == 1)) {
+  if (path.ends_with(".npz") || path.ends_with(".safetensors") ||
+      (one_array && shape.outputs.size() == 1)) {
     const std::vector<tensors::Tensor> found = tensors::list_tensors(path);
-    for (const KernelColumn& column : shape.outputs) answers.push_back(from_tensors(path, found, shape, column));
+    for (const KernelColumn& column : shape.outputs)
+      answers.push_back(from_tensors(path, found, shape, column));
     return answers;
   }
   if (shape.outputs.size() != 1) {
@@ -99,7 +110,8 @@ std::vector<Answers> open_answers(const std::string& path, const RowShape& shape
 
 class Got {
  public:
-  Got(const std::string& path, RowShape shape) : shape_(std::move(shape)), answers_(open_answers(path, shape_)) {}
+  Got(const std::string& path, RowShape shape)
+      : shape_(std::move(shape)), answers_(open_answers(path, shape_)) {}
 
   void answer(const RowJob& job) const {
     std::uint64_t rows = job.rows;
@@ -120,7 +132,8 @@ class Got {
       if (answers_[c].words >= wanted) continue;
       text += (text.empty() ? "" : "; ") + column.name + ": " + grouped_digits(answers_[c].words) + " of " +
               grouped_digits(wanted) + " codes, " + grouped_digits(wanted - answers_[c].words) + " missing";
-      if (answers_[c].odd_bytes > 0) text += " (and " + std::to_string(answers_[c].odd_bytes) + " bytes of another)";
+      if (answers_[c].odd_bytes > 0)
+        text += " (and " + std::to_string(answers_[c].odd_bytes) + " bytes of another)";
     }
     throw KernelFailure(text, Trouble::missing_output, rows);
   }
@@ -131,8 +144,8 @@ class Got {
       const KernelColumn& column = shape_.outputs[c];
       const std::uint64_t wanted = shape_.rows * column.words_per_row;
       if (answers_[c].words <= wanted && answers_[c].odd_bytes == 0) continue;
-      std::string text = column.name + ": " + grouped_digits(answers_[c].words - wanted) + " codes more than the " +
-                         grouped_digits(wanted) + " expected";
+      std::string text = column.name + ": " + grouped_digits(answers_[c].words - wanted) +
+                         " codes more than the " + grouped_digits(wanted) + " expected";
       if (answers_[c].odd_bytes > 0) text += ", and " + std::to_string(answers_[c].odd_bytes) + " bytes";
       findings.push_back({Trouble::extra_output, text});
     }
@@ -147,10 +160,12 @@ class Got {
 }  // namespace
 
 Plug got(const std::string& path) {
-  return {printable(path, 200), "--got " + shell_quoted(path), [path](const RowShape& shape, const InputRows&) -> Plugged {
-            const auto file = std::make_shared<const Got>(path, shape);
-            return {[file](const RowJob& job) { file->answer(job); }, [file] { return file->finish(); }, {}};
-          }};
+  return {
+      printable(path, 200), "--got " + shell_quoted(path),
+      [path](const RowShape& shape, const InputRows&) -> Plugged {
+        const auto file = std::make_shared<const Got>(path, shape);
+        return {[file](const RowJob& job) { file->answer(job); }, [file] { return file->finish(); }, {}};
+      }};
 }
 
 }  // namespace halfulp::vectors

@@ -25,7 +25,8 @@ void HexWords::finish_token(std::vector<std::byte>& words) {
   if (digits.empty() || error == std::errc::invalid_argument || end != digits.data() + digits.size()) {
     garbage_ = where + " is not a code in hexadecimal";
   } else if (error != std::errc{} || (bits < 64 && word >> bits != 0)) {
-    garbage_ = where + ": the code does not fit a word of " + std::to_string(bits) + " bits (" + column.format + ")";
+    garbage_ = where + ": the code does not fit a word of " + std::to_string(bits) + " bits (" +
+               column.format + ")";
   }
   token_.clear();
   if (!garbage_.empty()) return;
@@ -53,7 +54,8 @@ void HexWords::end(std::vector<std::byte>& words) {
   if (garbage_.empty()) finish_token(words);
 }
 
-void append_hex_rows(const std::vector<KernelColumn>& columns, std::span<const std::byte> rows, std::string& text) {
+void append_hex_rows(const std::vector<KernelColumn>& columns, std::span<const std::byte> rows,
+                     std::string& text) {
   while (!rows.empty()) {
     bool first = true;
     for (const KernelColumn& column : columns) {

@@ -1,4 +1,5 @@
-// HexWords: codes as text - hexadecimal words between blanks and line ends - to bytes, in pieces of any size.
+// HexWords: codes as text - hexadecimal words between blanks and line ends - to bytes, in pieces of any
+// size.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +13,8 @@
 
 namespace halfulp::vectors {
 
-/// Reads words of the columns of a row, one after another, row after row: `0x7e`, `7E`; `#` begins a comment.
+/// Reads words of the columns of a row, one after another, row after row: `0x7e`, `7E`; `#` begins a
+/// comment.
 class HexWords {
  public:
   explicit HexWords(const std::vector<KernelColumn>& columns);
@@ -37,6 +39,7 @@ class HexWords {
 };
 
 /// Appends one line per row: the words of all columns in hexadecimal with blanks between.
-void append_hex_rows(const std::vector<KernelColumn>& columns, std::span<const std::byte> rows, std::string& text);
+void append_hex_rows(const std::vector<KernelColumn>& columns, std::span<const std::byte> rows,
+                     std::string& text);
 
 }  // namespace halfulp::vectors

@@ -37,7 +37,8 @@ JobMemory::JobMemory(const RowShape& shape, std::uint64_t most_rows) : most_rows
   const auto reserve = [&](const std::vector<KernelColumn>& columns, std::vector<Region>& regions) {
     for (const KernelColumn& column : columns) {
       // A page of pattern before each column shows a write below its start.
-      const std::size_t bytes = in_pages(static_cast<std::size_t>(most_rows) * column.row_bytes() + kAlignment) + page;
+      const std::size_t bytes =
+          in_pages(static_cast<std::size_t>(most_rows) * column.row_bytes() + kAlignment) + page;
       regions.push_back({nullptr, bytes, column.row_bytes(), column.name});
       size_ += bytes + 2 * page;
     }

@@ -1,7 +1,8 @@
-// JobMemory: the columns of a job in memory shared with the process that runs it, between pages that may not be touched.
+// JobMemory: the columns of a job in memory shared with the process that runs it, between pages that may
+// not be touched.
 //
-// Decides: what writing out of bounds is. Every column begins on 64 bytes and ends less than 64 bytes before a guard page;
-// the bytes between hold a pattern that is checked.
+// Decides: what writing out of bounds is. Every column begins on 64 bytes and ends less than 64 bytes
+// before a guard page; the bytes between hold a pattern that is checked.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +24,7 @@ struct JobControl {
   std::int32_t error = 0;          ///< of the last job
   std::uint64_t first = 0;
   std::uint64_t rows = 0;
-  char text[kText] = {};           ///< name or reason
+  char text[kText] = {};  ///< name or reason
 };
 
 class JobMemory {
@@ -36,8 +37,12 @@ class JobMemory {
 
   JobControl& control() const { return *control_; }
   std::uint64_t most_rows() const { return most_rows_; }
-  std::span<std::byte> input(std::size_t column, std::uint64_t rows) const { return place(inputs_[column], rows); }
-  std::span<std::byte> output(std::size_t column, std::uint64_t rows) const { return place(outputs_[column], rows); }
+  std::span<std::byte> input(std::size_t column, std::uint64_t rows) const {
+    return place(inputs_[column], rows);
+  }
+  std::span<std::byte> output(std::size_t column, std::uint64_t rows) const {
+    return place(outputs_[column], rows);
+  }
 
   /// Puts the pattern around the columns and `filler` into the outputs, for a job of that many rows.
   void prepare(std::uint64_t rows, std::byte filler) const;

@@ -22,9 +22,9 @@
 namespace halfulp::vectors {
 namespace {
 
-constexpr std::uint64_t kMostRows = 1 << 16;         ///< of a job
+constexpr std::uint64_t kMostRows = 1 << 16;              ///< of a job
 constexpr std::size_t kMostBytes = std::size_t{1} << 24;  ///< of a job's columns
-constexpr std::byte kFirstFiller{0x5a};              ///< of output bytes before a run; the second run has another
+constexpr std::byte kFirstFiller{0x5a};  ///< of output bytes before a run; the second run has another
 constexpr std::byte kSecondFiller{0xa5};
 
 /// A process with the library loaded.
@@ -75,7 +75,8 @@ class Host {
 
   void request() {
     const char byte = 0;
-    // A process that is gone shows in the reply; SIGPIPE cannot come, because it closes its ends only by ending.
+    // A process that is gone shows in the reply; SIGPIPE cannot come, because it closes its ends only by
+    // ending.
     struct sigaction ignore {};
     struct sigaction before {};
     ignore.sa_handler = SIG_IGN;
@@ -119,13 +120,17 @@ std::string rows_text(std::uint64_t first, std::uint64_t rows) {
 
 std::uint64_t rows_per_job(const RowShape& shape) {
   const std::size_t row = std::max<std::size_t>(1, shape.input_bytes() + shape.output_bytes());
-  return std::max<std::uint64_t>(1, std::min<std::uint64_t>({kMostRows, kMostBytes / row, std::max<std::uint64_t>(1, shape.rows)}));
+  return std::max<std::uint64_t>(
+      1, std::min<std::uint64_t>({kMostRows, kMostBytes / row, std::max<std::uint64_t>(1, shape.rows)}));
 }
 
 class Library {
  public:
   Library(std::string path, RowShape shape, const LibraryOptions& options)
-      : path_(std::move(path)), shape_(std::move(shape)), options_(options), memory_(shape_, rows_per_job(shape_)) {
+      : path_(std::move(path)),
+        shape_(std::move(shape)),
+        options_(options),
+        memory_(shape_, rows_per_job(shape_)) {
     start();
     name_ = printable(memory_.control().text, 200);
   }
@@ -157,17 +162,22 @@ class Library {
     const std::string what = "library '" + printable(path_, 200) + "'";
     const std::string text = printable(memory_.control().text, 400);
     switch (reply.what) {
-      case HostReply::not_loadable: throw InputError(what, "it cannot be loaded (" + text + ")", "check the file");
+      case HostReply::not_loadable:
+        throw InputError(what, "it cannot be loaded (" + text + ")", "check the file");
       case HostReply::no_symbol:
         throw InputError(what, "it exports no " + text, "export the two functions of halfulp/kernel.h");
       case HostReply::wrong_abi:
-        throw InputError(what, text + ", and this command has version 1", "compile it with this halfulp/kernel.h");
+        throw InputError(what, text + ", and this command has version 1",
+                         "compile it with this halfulp/kernel.h");
       case HostReply::no_info:
-        throw InputError(what, "halfulp_kernel_info() returned NULL: it cannot run here", "see what it needs");
+        throw InputError(what, "halfulp_kernel_info() returned NULL: it cannot run here",
+                         "see what it needs");
       case HostReply::device_memory:
-        throw InputError(what, "it asks for device memory", "copy from and to the host in halfulp_kernel_run()");
+        throw InputError(what, "it asks for device memory",
+                         "copy from and to the host in halfulp_kernel_run()");
       case HostReply::spec_not_listed:
-        throw InputError(what, "it does not list " + shape_.spec + " (it lists " + text + ")", "name one of its SPECs");
+        throw InputError(what, "it does not list " + shape_.spec + " (it lists " + text + ")",
+                         "name one of its SPECs");
       default: return;
     }
   }
@@ -177,7 +187,8 @@ class Library {
     if (!host_) start();
     for (std::size_t c = 0; c < shape_.inputs.size(); ++c) {
       const std::size_t bytes = shape_.inputs[c].row_bytes();
-      const auto data = job.inputs[c].subspan(static_cast<std::size_t>(begin) * bytes, static_cast<std::size_t>(rows) * bytes);
+      const auto data = job.inputs[c].subspan(static_cast<std::size_t>(begin) * bytes,
+                                              static_cast<std::size_t>(rows) * bytes);
       std::copy(data.begin(), data.end(), memory_.input(c, rows).begin());
     }
     memory_.prepare(rows, filler);
@@ -194,8 +205,9 @@ class Library {
   void take(const RowJob& job, std::uint64_t begin, std::uint64_t rows) const {
     for (std::size_t c = 0; c < shape_.outputs.size(); ++c) {
       const auto data = memory_.output(c, rows);
-      std::copy(data.begin(), data.end(),
-                job.answers[c].begin() + static_cast<std::ptrdiff_t>(begin * shape_.outputs[c].row_bytes()));
+      std::copy(
+          data.begin(), data.end(),
+          job.answers[c].begin() + static_cast<std::ptrdiff_t>(begin * shape_.outputs[c].row_bytes()));
     }
   }
 
@@ -204,7 +216,8 @@ class Library {
     if (reply.kind == Host::Reply::Kind::ended) locate(job, begin, rows, reply);
     const std::string where = rows_text(job.first + begin, rows);
     if (reply.kind == Host::Reply::Kind::timed_out) {
-      throw KernelFailure(where + ": no answer within " + timeout_text() + ", stopped", Trouble::time_out, begin);
+      throw KernelFailure(where + ": no answer within " + timeout_text() + ", stopped", Trouble::time_out,
+                          begin);
     }
     if (reply.what == HostReply::error) {
       const std::string text = memory_.control().text;
@@ -219,7 +232,8 @@ class Library {
   }
 
   void note(Trouble trouble, const std::string& text) {
-    const bool known = std::any_of(findings_.begin(), findings_.end(), [&](const auto& f) { return f.trouble == trouble; });
+    const bool known = std::any_of(findings_.begin(), findings_.end(),
+                                   [&](const auto& f) { return f.trouble == trouble; });
     if (!known) findings_.push_back({trouble, text});
   }
 
@@ -238,7 +252,8 @@ class Library {
     }
     for (std::size_t c = 0; c < shape_.outputs.size(); ++c) {
       const std::size_t row = shape_.outputs[c].row_bytes();
-      const auto first = job.answers[c].subspan(static_cast<std::size_t>(begin) * row, static_cast<std::size_t>(rows) * row);
+      const auto first = job.answers[c].subspan(static_cast<std::size_t>(begin) * row,
+                                                static_cast<std::size_t>(rows) * row);
       const auto second = memory_.output(c, rows);
       std::uint64_t differing = 0;
       std::uint64_t unwritten = 0;
@@ -256,7 +271,8 @@ class Library {
       }
       if (differing == 0) continue;
       const std::string text = grouped_digits(differing) + " of " + grouped_digits(rows) + " rows of " +
-                               shape_.outputs[c].name + " (first: row " + grouped_digits(first_differing) + ")";
+                               shape_.outputs[c].name + " (first: row " + grouped_digits(first_differing) +
+                               ")";
       if (unwritten == differing)
         note(Trouble::missing_output, where + ": it leaves " + text + " unwritten");
       else
@@ -278,10 +294,12 @@ class Library {
                                           : "it ended the process: " + status_text(reply.wait_status);
   }
 
-  /// Finds the row that a crash needs, by halves, in new processes. Answers the rows before it; throws KernelFailure.
+  /// Finds the row that a crash needs, by halves, in new processes. Answers the rows before it; throws
+  /// KernelFailure.
   [[noreturn]] void locate(const RowJob& job, std::uint64_t begin, std::uint64_t rows, Host::Reply reply) {
     if (const std::string fault = fault_text(); !fault.empty()) {
-      throw KernelFailure(rows_text(job.first + begin, rows) + ": " + fault + "; " + end_text(reply), Trouble::out_of_bounds, begin);
+      throw KernelFailure(rows_text(job.first + begin, rows) + ": " + fault + "; " + end_text(reply),
+                          Trouble::out_of_bounds, begin);
     }
     std::uint64_t good = 0;  // rows answered before the crash
     std::uint64_t bad = rows;
@@ -299,10 +317,12 @@ class Library {
     const Host::Reply alone = run(job, begin + good, 1, kFirstFiller);
     const std::uint64_t first = job.first + begin;
     if (alone.kind == Host::Reply::Kind::ended) {
-      throw KernelFailure(rows_text(first + good, 1) + input_text(job, begin + good) + ": " + end_text(alone), Trouble::crash,
-                          begin + good);
+      throw KernelFailure(
+          rows_text(first + good, 1) + input_text(job, begin + good) + ": " + end_text(alone),
+          Trouble::crash, begin + good);
     }
-    throw KernelFailure(rows_text(first, rows) + ": " + end_text(reply) + " (not on each row alone)", Trouble::crash, begin);
+    throw KernelFailure(rows_text(first, rows) + ": " + end_text(reply) + " (not on each row alone)",
+                        Trouble::crash, begin);
   }
 
   /// The words of a row where they are few.
@@ -312,7 +332,8 @@ class Library {
     std::string text = ", input 0x";
     for (std::size_t k = bytes; k-- > 0;) {
       char digits[4];
-      std::snprintf(digits, sizeof digits, "%02x", std::to_integer<unsigned>(job.inputs[0][static_cast<std::size_t>(row) * bytes + k]));
+      std::snprintf(digits, sizeof digits, "%02x",
+                    std::to_integer<unsigned>(job.inputs[0][static_cast<std::size_t>(row) * bytes + k]));
       text += digits;
     }
     return text;
@@ -331,9 +352,11 @@ class Library {
 }  // namespace
 
 Plug library(const std::string& path, const LibraryOptions& options) {
-  return {printable(path, 200), "--lib " + shell_quoted(path), [path, options](const RowShape& shape, const InputRows&) -> Plugged {
+  return {printable(path, 200), "--lib " + shell_quoted(path),
+          [path, options](const RowShape& shape, const InputRows&) -> Plugged {
             const auto loaded = std::make_shared<Library>(path, shape, options);
-            return {[loaded](const RowJob& job) { loaded->answer(job); }, [loaded] { return loaded->finish(); }, loaded->name()};
+            return {[loaded](const RowJob& job) { loaded->answer(job); },
+                    [loaded] { return loaded->finish(); }, loaded->name()};
           }};
 }
 

@@ -26,7 +26,8 @@ void on_fault(int number, siginfo_t* info, void*) {
 }
 
 void catch_faults() {
-  for (const int number : {SIGABRT, SIGILL, SIGFPE, SIGINT, SIGTERM, SIGHUP, SIGPIPE}) signal(number, SIG_DFL);
+  for (const int number : {SIGABRT, SIGILL, SIGFPE, SIGINT, SIGTERM, SIGHUP, SIGPIPE})
+    signal(number, SIG_DFL);
   static std::byte stack[1 << 16];
   stack_t own{};
   own.ss_sp = stack;
@@ -58,11 +59,13 @@ using RunFunction = std::int32_t (*)(const halfulp_job*, halfulp_result*);
   _exit(0);
 }
 
-std::vector<halfulp_column> columns_of(const std::vector<KernelColumn>& columns, const std::vector<std::span<std::byte>>& data) {
+std::vector<halfulp_column> columns_of(const std::vector<KernelColumn>& columns,
+                                       const std::vector<std::span<std::byte>>& data) {
   std::vector<halfulp_column> all;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const std::size_t bytes = columns[i].row_bytes();
-    all.push_back({sizeof(halfulp_column), columns[i].name.c_str(), columns[i].format.c_str(), data[i].data(), bytes, bytes});
+    all.push_back({sizeof(halfulp_column), columns[i].name.c_str(), columns[i].format.c_str(),
+                   data[i].data(), bytes, bytes});
   }
   return all;
 }
@@ -93,7 +96,9 @@ std::pair<std::string, std::string_view> split_spec(std::string_view spec) {
   const std::string head(spec.substr(0, end));
   try {
     const CastRequest request = parse_cast_spec(head);
-    return {"cast:" + std::string(require_format(request.from).name) + ":" + std::string(require_format(request.to).name), rest};
+    return {"cast:" + std::string(require_format(request.from).name) + ":" +
+                std::string(require_format(request.to).name),
+            rest};
   } catch (const InputError&) {  // no cast, or nothing that can be asked for
     return {head, rest};
   }
@@ -107,14 +112,16 @@ bool lists_spec(std::string_view listed, std::string_view wanted) {
   return head == wanted_head && (rest.empty() || rest == wanted_rest);
 }
 
-void host_library(const std::string& path, const RowShape& shape, const JobMemory& memory, int requests, int replies) {
+void host_library(const std::string& path, const RowShape& shape, const JobMemory& memory, int requests,
+                  int replies) {
   g_memory = &memory;
   catch_faults();
   const int nothing = open("/dev/null", O_RDONLY);
   dup2(nothing, STDIN_FILENO);
   dup2(STDERR_FILENO, STDOUT_FILENO);  // what a library prints is no result of ours
   memory.protect_inputs();
-  const std::string file = path.find('/') == std::string::npos ? "./" + path : path;  // never a system library
+  const std::string file =
+      path.find('/') == std::string::npos ? "./" + path : path;  // never a system library
   void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) refuse(memory, replies, HostReply::not_loadable, dlerror());
   const auto info = reinterpret_cast<InfoFunction>(dlsym(handle, "halfulp_kernel_info"));

@@ -1,5 +1,5 @@
-// Plugged: a kernel of a user - a file of answers, a filter, a shared library - as a RowKernel, and what it needs to
-// know of the rows.
+// Plugged: a kernel of a user - a file of answers, a filter, a shared library - as a RowKernel, and what it
+// needs to know of the rows.
 #pragma once
 
 #include <chrono>
@@ -24,7 +24,9 @@ struct KernelColumn {
   int word_bytes = 1;
   std::uint64_t words_per_row = 1;
 
-  std::size_t row_bytes() const { return static_cast<std::size_t>(words_per_row) * static_cast<std::size_t>(word_bytes); }
+  std::size_t row_bytes() const {
+    return static_cast<std::size_t>(words_per_row) * static_cast<std::size_t>(word_bytes);
+  }
 };
 
 /// The rows that a kernel is run on.
@@ -34,13 +36,14 @@ struct RowShape {
   std::vector<KernelColumn> inputs;
   std::vector<KernelColumn> outputs;
 
-  std::size_t input_bytes() const;   ///< of a row, all columns together
+  std::size_t input_bytes() const;  ///< of a row, all columns together
   std::size_t output_bytes() const;
 };
 
-/// Fills whole rows of every input column from row `first` on. The spans hold the same number of rows. A filter asks
-/// ahead of the jobs that it is given.
-using InputRows = std::function<void(std::uint64_t first, const std::vector<std::span<std::byte>>& columns)>;
+/// Fills whole rows of every input column from row `first` on. The spans hold the same number of rows. A
+/// filter asks ahead of the jobs that it is given.
+using InputRows =
+    std::function<void(std::uint64_t first, const std::vector<std::span<std::byte>>& columns)>;
 
 /// A kernel that is ready for its rows.
 struct Plugged {
@@ -54,8 +57,8 @@ struct Plugged {
 struct Plug {
   std::string name;    ///< shown as what is under test
   std::string option;  ///< how the command line names it, quoted for a shell: `--exec './my cast'`
-  /// Makes the kernel for rows of that shape; `source` gives the inputs to a kernel that asks ahead. Throws InputError for
-  /// what the user must mend, KernelFailure for a kernel that fails before the first row.
+  /// Makes the kernel for rows of that shape; `source` gives the inputs to a kernel that asks ahead. Throws
+  /// InputError for what the user must mend, KernelFailure for a kernel that fails before the first row.
   std::function<Plugged(const RowShape& shape, InputRows source)> open;
 };
 

@@ -89,7 +89,8 @@ GroupGuard::~GroupGuard() {
 
 bool wait_for_end(int pid, std::chrono::milliseconds timeout) {
   const auto end = std::chrono::steady_clock::now() + timeout;
-  for (auto pause = std::chrono::microseconds(50);; pause = std::min(2 * pause, std::chrono::microseconds(5000))) {
+  for (auto pause = std::chrono::microseconds(50);;
+       pause = std::min(2 * pause, std::chrono::microseconds(5000))) {
     siginfo_t state{};
     const int result = waitid(P_PID, static_cast<id_t>(pid), &state, WEXITED | WNOWAIT | WNOHANG);
     if (result == 0 && state.si_pid == pid) return true;

@@ -33,23 +33,29 @@ std::string judge_text(const CastPlan& plan) {
 
 void add_facts(const Verdict& verdict, Report& report) {
   const Tally& tally = verdict.tally;
-  const auto fact = [&](const char* label, const std::string& text) { report.facts.push_back({label, text}); };
-  fact("under test", verdict.implementation + (verdict.version.empty() ? "" : " (" + verdict.version + ")"));
+  const auto fact = [&](const char* label, const std::string& text) {
+    report.facts.push_back({label, text});
+  };
+  fact("under test",
+       verdict.implementation + (verdict.version.empty() ? "" : " (" + verdict.version + ")"));
   if (verdict.of_pack) fact("pack", printable(verdict.subject, 200));
   if (verdict.own_dialect) fact("judged by", judge_text(verdict.plan));
-  if (!verdict.unclaimed.empty()) fact("note", verdict.implementation + " does not claim " + verdict.unclaimed);
+  if (!verdict.unclaimed.empty())
+    fact("note", verdict.implementation + " does not claim " + verdict.unclaimed);
   fact("level", level_text(verdict));
-  fact("checked", grouped_digits(tally.checked) + " inputs: " + grouped_digits(tally.checked - tally.mismatched) +
-                      " match, " + grouped_digits(tally.mismatched) + " differ");
-  if (tally.refused > 0) fact("left out", grouped_digits(tally.refused) + " inputs that the policy refuses");
+  fact("checked", grouped_digits(tally.checked) +
+                      " inputs: " + grouped_digits(tally.checked - tally.mismatched) + " match, " +
+                      grouped_digits(tally.mismatched) + " differ");
+  if (tally.refused > 0)
+    fact("left out", grouped_digits(tally.refused) + " inputs that the policy refuses");
 }
 
 void add_diagnosis(const Verdict& verdict, Report& report) {
   const Diagnosis& diagnosis = verdict.diagnosis;
   if (diagnosis.differences() == 0) return;
   report.diagnosis_title = "what would explain it (" + grouped_digits(diagnosis.cases) +
-                           " answers scored: ties, specials, a sample; " + grouped_digits(diagnosis.differences()) +
-                           " differ)";
+                           " answers scored: ties, specials, a sample; " +
+                           grouped_digits(diagnosis.differences()) + " differ)";
   for (const Fit& fit : diagnosis.fits) {
     const bool all = fit.matched == diagnosis.cases;
     const std::uint64_t permille = fit.explained * 1000 / diagnosis.differences();
@@ -60,11 +66,13 @@ void add_diagnosis(const Verdict& verdict, Report& report) {
       text += " (not " + word_text(*verdict.plan.from, fit.unexplained->word) + ": " +
               word_text(verdict.plan.to, fit.unexplained->got) + ")";
     }
-    for (std::size_t i = 0; i < fit.equals.size(); ++i) text += (i == 0 ? "; the same as " : ", ") + fit.equals[i];
+    for (std::size_t i = 0; i < fit.equals.size(); ++i)
+      text += (i == 0 ? "; the same as " : ", ") + fit.equals[i];
     report.diagnosis.push_back(
         {all ? "all" : std::to_string(permille / 10) + "." + std::to_string(permille % 10) + " %", text});
   }
-  if (diagnosis.fits.empty()) report.diagnosis.push_back({"", "no named behaviour explains these differences"});
+  if (diagnosis.fits.empty())
+    report.diagnosis.push_back({"", "no named behaviour explains these differences"});
 }
 
 void add_groups(const Verdict& verdict, Report& report) {
@@ -99,7 +107,8 @@ Report report_of(const Verdict& verdict) {
   add_facts(verdict, report);
   if (verdict.tally.mismatched == 0) return report;
   const Finding& first = verdict.tally.first();
-  report.first = "first difference: " + verdict.spec + ", input " + word_text(*verdict.plan.from, first.word);
+  report.first =
+      "first difference: " + verdict.spec + ", input " + word_text(*verdict.plan.from, first.word);
   report.card = card(verdict.plan, first);
   add_diagnosis(verdict, report);
   add_groups(verdict, report);

@@ -38,7 +38,8 @@ std::string report_text(const Report& report, bool color);
 /// One self-contained page: no script, nothing from elsewhere, light and dark.
 std::string report_html(const Report& report);
 
-/// JUnit XML: one suite, one case for the answers and one per finding. Bytes that XML cannot hold become U+FFFD.
+/// JUnit XML: one suite, one case for the answers and one per finding. Bytes that XML cannot hold become
+/// U+FFFD.
 std::string report_junit(const Report& report);
 
 }  // namespace halfulp::vectors

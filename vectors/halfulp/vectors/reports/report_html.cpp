@@ -50,7 +50,8 @@ std::string outcome_class(Report::Outcome outcome) {
 std::string lines_table(const std::vector<CardLine>& lines) {
   std::string html = "<div class=\"wide\"><table>\n";
   for (const CardLine& line : lines)
-    html += "<tr><th scope=\"row\">" + escaped(line.label) + "</th><td>" + escaped(line.text) + "</td></tr>\n";
+    html +=
+        "<tr><th scope=\"row\">" + escaped(line.label) + "</th><td>" + escaped(line.text) + "</td></tr>\n";
   return html + "</table></div>\n";
 }
 
@@ -59,7 +60,8 @@ std::string groups_table(const Report& report) {
     std::string html = "<tr>";
     for (std::size_t i = 0; i < cells.size(); ++i) {
       const bool number = i > 0 && i + 1 < cells.size();
-      html += std::string("<") + tag + (number ? " class=\"number\">" : ">") + escaped(cells[i]) + "</" + tag + ">";
+      html += std::string("<") + tag + (number ? " class=\"number\">" : ">") + escaped(cells[i]) + "</" +
+              tag + ">";
     }
     return html + "</tr>\n";
   };
@@ -74,20 +76,23 @@ std::string report_html(const Report& report) {
   std::string html =
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>" +
-      escaped(report.verdict + ": " + report.spec) + "</title>\n<style>" + kStyle + "</style>\n</head>\n<body>\n";
-  html += "<h1><span class=\"" + outcome_class(report.outcome) + "\">" + escaped(report.verdict) + "</span> <code>" +
-          escaped(report.spec) + "</code></h1>\n";
+      escaped(report.verdict + ": " + report.spec) + "</title>\n<style>" + kStyle +
+      "</style>\n</head>\n<body>\n";
+  html += "<h1><span class=\"" + outcome_class(report.outcome) + "\">" + escaped(report.verdict) +
+          "</span> <code>" + escaped(report.spec) + "</code></h1>\n";
   html += lines_table(report.facts);
   if (!report.findings.empty()) {
     html += "<h2>Findings</h2>\n";
     std::vector<CardLine> lines;
-    for (const KernelFinding& finding : report.findings) lines.push_back({std::string(name_of(finding.trouble)), finding.text});
+    for (const KernelFinding& finding : report.findings)
+      lines.push_back({std::string(name_of(finding.trouble)), finding.text});
     html += lines_table(lines);
   }
   if (!report.first.empty()) {
     html += "<h2>" + escaped(report.first) + "</h2>\n" + lines_table(report.card);
     if (!report.diagnosis_title.empty()) {
-      html += "<h2>Diagnosis</h2>\n<p>" + escaped(report.diagnosis_title) + "</p>\n" + lines_table(report.diagnosis);
+      html += "<h2>Diagnosis</h2>\n<p>" + escaped(report.diagnosis_title) + "</p>\n" +
+              lines_table(report.diagnosis);
     }
     html += "<h2>Differences by class</h2>\n" + groups_table(report);
   }

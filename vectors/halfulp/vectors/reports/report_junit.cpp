@@ -57,7 +57,8 @@ std::string report_junit(const Report& report) {
   char seconds[32];
   std::snprintf(seconds, sizeof seconds, "%.3f", report.seconds);
 
-  std::string counts = attribute("tests", std::to_string(tests)) + attribute("failures", std::to_string(failures)) +
+  std::string counts = attribute("tests", std::to_string(tests)) +
+                       attribute("failures", std::to_string(failures)) +
                        attribute("errors", std::to_string(errors)) + attribute("time", seconds);
   const std::string class_name = attribute("classname", "halfulp.verify");
   std::string xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites" + counts + ">\n<testsuite" +
@@ -69,22 +70,24 @@ std::string report_junit(const Report& report) {
   property("verdict", report.verdict);
   for (const CardLine& line : report.facts) property(line.label, line.text);
   property("reproduce", report.reproduce);
-  xml += "</properties>\n<testcase" + class_name + attribute("name", "answers of " + report.implementation) +
-         attribute("time", seconds);
+  xml += "</properties>\n<testcase" + class_name +
+         attribute("name", "answers of " + report.implementation) + attribute("time", seconds);
   if (wrong_codes) {
-    const std::string summary = grouped_digits(report.mismatched) + " of " + grouped_digits(report.checked) + " answers differ";
+    const std::string summary =
+        grouped_digits(report.mismatched) + " of " + grouped_digits(report.checked) + " answers differ";
     xml += ">\n<failure" + attribute("type", "MISMATCH") + attribute("message", summary) + ">" +
            escaped(report_text(report, false)) + "</failure>\n</testcase>\n";
   } else if (nothing) {
-    xml += ">\n<error" + attribute("type", "incomplete") + attribute("message", "nothing was checked") + "/>\n</testcase>\n";
+    xml += ">\n<error" + attribute("type", "incomplete") + attribute("message", "nothing was checked") +
+           "/>\n</testcase>\n";
   } else {
     xml += "/>\n";
   }
   for (const KernelFinding& finding : report.findings) {
     const std::string kind(name_of(finding.trouble));
     xml += "<testcase" + class_name + attribute("name", kind) + attribute("time", "0") + ">\n<" +
-           (is_wrong(finding.trouble) ? "failure" : "error") + attribute("type", kind) + attribute("message", finding.text) +
-           "/>\n</testcase>\n";
+           (is_wrong(finding.trouble) ? "failure" : "error") + attribute("type", kind) +
+           attribute("message", finding.text) + "/>\n</testcase>\n";
   }
   return xml + "</testsuite>\n</testsuites>\n";
 }

@@ -7,8 +7,9 @@
 namespace halfulp::vectors {
 namespace {
 
-constexpr std::size_t kLabel = 12;                                ///< columns of a label
-constexpr std::size_t kGroupWidths[] = {12, 11, 11, 11, 11};      ///< of the table of classes; the last column is free
+constexpr std::size_t kLabel = 12;  ///< columns of a label
+constexpr std::size_t kGroupWidths[] = {12, 11, 11, 11,
+                                        11};  ///< of the table of classes; the last column is free
 
 std::string padded(const std::string& text, std::size_t width) {
   return text.size() >= width ? text : text + std::string(width - text.size(), ' ');
@@ -27,7 +28,8 @@ void add_group_row(std::string& text, const std::vector<std::string>& cells) {
     if (i == 0)
       text += padded(cells[i], kGroupWidths[0]);
     else
-      text += i + 1 < cells.size() ? right(cells[i], kGroupWidths[std::min<std::size_t>(i, 4)]) : "  " + cells[i];
+      text += i + 1 < cells.size() ? right(cells[i], kGroupWidths[std::min<std::size_t>(i, 4)])
+                                   : "  " + cells[i];
   }
   text += "\n";
 }
@@ -36,9 +38,11 @@ void add_group_row(std::string& text, const std::vector<std::string>& cells) {
 
 std::string report_text(const Report& report, bool color) {
   const char* paint = report.outcome == Report::Outcome::passed ? "\033[1;32m" : "\033[1;31m";
-  std::string text = (color ? paint + report.verdict + "\033[0m" : report.verdict) + "  " + report.spec + "\n";
+  std::string text =
+      (color ? paint + report.verdict + "\033[0m" : report.verdict) + "  " + report.spec + "\n";
   for (const CardLine& line : report.facts) add_line(text, line.label, line.text);
-  for (const KernelFinding& finding : report.findings) add_line(text, std::string(name_of(finding.trouble)), finding.text);
+  for (const KernelFinding& finding : report.findings)
+    add_line(text, std::string(name_of(finding.trouble)), finding.text);
   if (report.first.empty()) return text;
 
   text += "\n" + report.first + "\n";
