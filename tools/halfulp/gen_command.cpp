@@ -34,7 +34,8 @@ constexpr char kExamples[] =
     "Examples:\n"
     "  halfulp gen cast:f32:e4m3 -o e4m3 && rm -r e4m3\n"
     "  halfulp gen cast:f16:e5m2,rounding=toward_zero -o e5m2.npz --level stratified && rm e5m2.npz\n"
-    "  halfulp gen decode:e4m3 -o decode --also memh,c,txt --quiet && rm -r decode";
+    "  halfulp gen decode:e4m3 -o decode --also memh,c,txt --quiet && rm -r decode\n"
+    "  halfulp gen recipe:nvfp4/vllm,packing=low_first -o nvfp4 && rm -r nvfp4";
 
 template <class Enum>
 Enum require_named(const char* what, const std::string& word, const char* choices) {
@@ -129,13 +130,13 @@ int run_gen(const GenOptions& options, const Globals& globals) {
 void add_gen(CLI::App& app, const Globals& globals, Runner& runner) {
   CLI::App* command = app.add_subcommand("gen", "Write a pack of golden vectors");
   const auto options = std::make_shared<GenOptions>();
-  command->add_option("spec", options->spec, "cast:FROM:TO[@DIALECT][,key=value]… or decode:FORMAT[:TO]")
+  command->add_option("spec", options->spec, "cast:FROM:TO[@DIALECT][,key=value]…, decode:FORMAT[:TO] or recipe:NAME[,key=value]…")
       ->type_name("SPEC")
       ->required();
   command->add_option("-o,--output", options->output, "A new folder, .npz or .safetensors")->type_name("DIR")->required();
   command
       ->add_option("--level", options->level,
-                   "specials, thresholds (default of casts), stratified (default of decodes), exhaustive")
+                   "specials, thresholds (default of casts), stratified (default of decodes and recipes), exhaustive")
       ->type_name("LEVEL");
   command->add_option("--seed", options->seed, "Seed of the random rows (default 0)")->type_name("N");
   command->add_option("--also", options->also, "Further forms: npz,safetensors,memh,c,txt,json")->type_name("FORMS")->delimiter(',');

@@ -55,7 +55,7 @@ const std::string kTransformerEngineStochastic = kGroup +
     "t = fma(random / 256, if_less(m, 2, 0.5, if_less(m, 4, 1, 2)), m)\n"
     "step = if_less(t, 2, 0.5, if_less(t, 4, 1, 2))\n"
     "q = min(floor(t / step) * step, 6)\n"
-    "code e2m1:nan_to_max copysign(q, y)\n" + kTeValue + kTeFacts +
+    "code e2m1:nan_to_max if_nan(y, y, copysign(q, y))\n" + kTeValue + kTeFacts +
     "fact for gradients alone; this is the fallback with 8 random bits per value: hardware takes one 32-bit word per 4 values\n";
 
 // ---- four over six: the block's maximum lands on 6 or on 4 ----

@@ -1,5 +1,9 @@
 // Which kinds of SPEC packs are made of: one row each.
+#include <algorithm>
+#include <thread>
+
 #include "halfulp/error.hpp"
+#include "halfulp/vectors/blocks/recipe_pack.hpp"
 #include "halfulp/vectors/decode.hpp"
 #include "halfulp/vectors/pack/rows.hpp"
 
@@ -21,6 +25,11 @@ constexpr SpecKind kSpecKinds[] = {
      [](std::string_view spec, Level level, std::uint64_t seed) {
        return decode_rows(parse_decode_spec(spec), level, seed);
      }},
+    {"recipe:", Level::stratified,
+     [](std::string_view spec, Level level, std::uint64_t seed) {
+       const auto cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+       return recipe_rows(parse_recipe_spec(spec), level, seed, cores);
+     }},
 };
 
 }  // namespace
@@ -33,7 +42,7 @@ std::unique_ptr<RowSource> rows_of_spec(std::string_view spec, std::optional<Lev
   if (spec.find("->") != std::string_view::npos)
     return kSpecKinds[0].open(spec, level.value_or(kSpecKinds[0].level), seed);
   throw InputError("SPEC '" + std::string(spec.substr(0, 60)) + "'", "packs are not made of it",
-                   "write cast:FROM:TO[@DIALECT][,key=value]… or decode:FORMAT[:TO]");
+                   "write cast:FROM:TO[@DIALECT][,key=value]…, decode:FORMAT[:TO] or recipe:NAME[,key=value]…");
 }
 
 }  // namespace halfulp::vectors
