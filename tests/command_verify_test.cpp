@@ -187,6 +187,7 @@ TEST_F(Verify, a_right_library_passes) {
 }
 
 TEST_F(Verify, a_library_that_crashes_hangs_or_ends_is_named_with_the_row) {
+  const auto right_rows = json::parse(library("").out)["checked"].get<int>();
   struct Case {
     const char* fault;
     const char* kind;
@@ -211,8 +212,20 @@ TEST_F(Verify, a_library_that_crashes_hangs_or_ends_is_named_with_the_row) {
     const json verdict = json::parse(result.out);
     expect_finding(verdict, one.kind, one.text);
     const bool located = std::string(one.text).starts_with(", input");
-    EXPECT_TRUE(!located || verdict["checked"] > 1000) << one.fault;  // the rows before 1.0
+    if (located) {
+      EXPECT_EQ(verdict["findings"].size(), 1u) << one.fault;
+      EXPECT_EQ(verdict["checked"], right_rows - 1) << one.fault;  // all but 1.0
+    }
   }
+}
+
+TEST_F(Verify, a_library_that_crashes_again_and_again_is_given_up) {
+  const Result result = library("crash_often");
+  EXPECT_EQ(result.status, 3);
+  const json verdict = json::parse(result.out);
+  EXPECT_EQ(verdict["findings"].size(), 8u) << verdict["findings"];
+  EXPECT_NE(verdict["findings"].dump().find("no more are looked for"), std::string::npos);
+  EXPECT_GT(verdict["checked"], 1000);
 }
 
 TEST_F(Verify, a_file_that_is_no_kernel_library_is_refused) {
@@ -501,6 +514,42 @@ TEST_F(Verify, a_pack_that_is_broken_is_refused) {
     EXPECT_EQ(result.status, 2) << subject;
     command::expect_one_error_line(result.error);
   }
+}
+
+TEST_F(Verify, recipes_are_judged_by_blocks) {
+  const std::string spec = "recipe:mxfp8/ocp_floor,rows=12";
+  const Result right = command::run({"verify", spec, "--impl", "halfulp"});
+  EXPECT_EQ(right.status, 0) << right.out << right.error;
+  const Result other =
+      command::run({"verify", spec, "--impl", "recipe:mxfp8/rceil", "--json", "--report", path("recipe.xml")});
+  EXPECT_EQ(other.status, 1) << other.out << other.error;
+  EXPECT_GT(json::parse(other.out)["mismatches"], 0);
+  EXPECT_NE(other.out.find("recipe:mxfp8/rceil"), std::string::npos);
+  EXPECT_TRUE(well_formed(read("recipe.xml")));
+
+  const std::string pack = path("pack");
+  const Result made = command::run({"gen", spec, "-o", pack, "--quiet"});
+  ASSERT_EQ(made.status, 0) << made.error;
+  EXPECT_EQ(got(pack, pack, 0)["verdict"], "bit-exact");
+  // A filter answers row after row, the expected columns of each back to back.
+  const json manifest = json::parse(read("pack/manifest.json"));
+  std::string rows;
+  const auto count = manifest["rows"].get<std::size_t>();
+  for (std::size_t row = 0; row < count; ++row) {
+    for (const json& column : manifest["columns"]) {
+      if (column["role"] != "expected") continue;
+      const std::string bytes = read("pack/" + column["file"].get<std::string>());
+      rows += bytes.substr(row * (bytes.size() / count), bytes.size() / count);
+    }
+  }
+  write("rows.bin", rows);
+  EXPECT_EQ(exec(pack, "cat >/dev/null; cat " + path("rows.bin"), 0)["verdict"], "bit-exact");
+  EXPECT_EQ(exec(spec, "cat >/dev/null; cat " + path("rows.bin"), 0)["verdict"], "bit-exact");
+  const json half = exec(pack, "head -c " + std::to_string(rows.size() / 2) + " " + path("rows.bin"), 3);
+  expect_finding(half, "missing output", "6 of 12 rows answered, 6 missing");
+  EXPECT_EQ(half["rows"], 6);
+  expect_finding(exec(pack, "cat " + path("rows.bin") + "; echo", 1), "extra output", "more than the 12 rows");
+  expect_finding(exec(pack, "exit 4", 3), "crash", "exit status 4");
 }
 
 TEST_F(Verify, decodes_are_judged_too) {

@@ -9,29 +9,16 @@
 #include "arguments.hpp"
 #include "commands.hpp"
 #include "files.hpp"
-#include "halfulp/names.hpp"
-#include "halfulp/vectors/card.hpp"
 #include "halfulp/vectors/listing.hpp"
 #include "halfulp/vectors/reports/report.hpp"
-#include "halfulp/vectors/verify_pack.hpp"
-#include "plug_options.hpp"
 #include "values.hpp"
 #include "verify_json.hpp"
+#include "verify_subject.hpp"
 
 namespace halfulp::tool {
 namespace {
 
 using namespace halfulp::vectors;
-
-struct VerifyArguments {
-  std::string subject;  ///< SPEC or pack; with --impl list a name
-  std::string implementation;
-  PlugArguments plug;
-  std::string level;  ///< empty: not given
-  std::uint64_t seed = 0;
-  bool seeded = false;
-  std::string report;
-};
 
 constexpr char kExamples[] =
     "Examples:\n"
@@ -100,81 +87,32 @@ void check(const VerifyArguments& arguments) {
                      "check the folder and its rights");
 }
 
-VerifyOptions options_of(const VerifyArguments& arguments, const Globals& globals) {
-  VerifyOptions options;
-  const bool of_cast =
-      arguments.subject.starts_with("cast:") || arguments.subject.find("->") != std::string::npos;
-  const std::string usual = of_cast ? "thresholds" : "stratified";
-  const auto level = value_named<Level>(arguments.level.empty() ? usual : arguments.level);
-  if (!level) {
-    throw InputError("level " + quoted(arguments.level), "unknown",
-                     "use specials, thresholds, stratified or exhaustive");
-  }
-  options.level = *level;
-  options.seed = arguments.seed;
-  options.threads = globals.thread_count();
-  return options;
-}
-
-/// The implementation called so; nullptr, with a line on standard error, when it is not here.
-const Implementation* find_implementation(const std::string& name) {
-  const Implementation& implementation = require_implementation(name);
-  if (implementation.missing.empty()) return &implementation;
-  std::fprintf(stderr,
-               "halfulp: error: implementation %s: not found: %s; `halfulp verify --impl list` shows what "
-               "there is\n",
-               implementation.name.c_str(), implementation.missing.c_str());
-  return nullptr;
-}
-
-std::optional<Verdict> judge_pack(const VerifyArguments& arguments, const VerifyOptions& options) {
-  if (!arguments.level.empty() || arguments.seeded)
-    throw InputError("pack " + quoted(arguments.subject), "it has its rows already",
-                     "leave out --level and --seed");
-  const std::unique_ptr<PackReader> pack = read_pack(arguments.subject);
-  if (arguments.implementation.empty())
-    return verify_pack(make_plug(arguments.plug), *pack, arguments.subject, options);
-  const Implementation* implementation = find_implementation(arguments.implementation);
-  if (!implementation) return {};
-  const CastRequest request = request_of(pack->manifest(), arguments.subject);
-  return verify_pack(implementation_plug(*implementation, request), *pack, arguments.subject, options);
-}
-
-/// Nothing when the implementation is not here.
-std::optional<Verdict> judge(const VerifyArguments& arguments, const VerifyOptions& options) {
-  if (is_pack(arguments.subject)) return judge_pack(arguments, options);
-  if (arguments.implementation.empty())
-    return verify(make_plug(arguments.plug), parse_spec(arguments.subject), options);
-  const Implementation* implementation = find_implementation(arguments.implementation);
-  if (!implementation) return {};
-  return verify(*implementation, parse_spec(arguments.subject), options);
-}
-
-void write_report(const std::string& path, const Verdict& verdict) {
+void write_report(const std::string& path, const Shown& shown) {
   if (path.ends_with(".json"))
-    write_file(path, verdict_json(verdict));
+    write_file(path, shown.json);
   else
-    write_file(
-        path, path.ends_with(".html") ? report_html(report_of(verdict)) : report_junit(report_of(verdict)));
+    write_file(path, path.ends_with(".html") ? report_html(shown.report) : report_junit(shown.report));
 }
 
-int run_verify(const VerifyArguments& arguments, const Globals& globals) {
+int run_verify(VerifyArguments arguments, const Globals& globals) {
   if (arguments.implementation == "list") return list_implementations(arguments, globals);
   check(arguments);
-  VerifyOptions options = options_of(arguments, globals);
+  arguments.threads = globals.thread_count();
   Progress progress;
   const bool shows = !globals.quiet && isatty(STDERR_FILENO);
   if (shows)
-    options.progress = [&progress](std::uint64_t done, std::uint64_t total) { progress(done, total); };
-  const std::optional<Verdict> verdict = judge(arguments, options);
+    arguments.progress = [&progress](std::uint64_t done, std::uint64_t total) { progress(done, total); };
+  const std::optional<Shown> shown = judge_subject(arguments);
   if (shows) progress.clear();
-  if (!verdict) return kIncomplete;
+  if (!shown) return kIncomplete;
+  using Outcome = Report::Outcome;
+  const Outcome outcome = shown->report.outcome;
   if (globals.json)
-    print(verdict_json(*verdict));
-  else if (!globals.quiet || !verdict->passed())
-    print(verdict_text(*verdict, globals.use_color(STDOUT_FILENO)));
-  if (!arguments.report.empty()) write_report(arguments.report, *verdict);
-  return verdict->failed() ? kMismatch : verdict->passed() ? kPassed : kIncomplete;
+    print(shown->json);
+  else if (!globals.quiet || outcome != Outcome::passed)
+    print(report_text(shown->report, globals.use_color(STDOUT_FILENO)));
+  if (!arguments.report.empty()) write_report(arguments.report, *shown);
+  return outcome == Outcome::failed ? kMismatch : outcome == Outcome::passed ? kPassed : kIncomplete;
 }
 
 }  // namespace
@@ -184,7 +122,7 @@ void add_verify(CLI::App& app, const Globals& globals, Runner& runner) {
   const auto arguments = std::make_shared<VerifyArguments>();
   command
       ->add_option("spec", arguments->subject,
-                   "A pack, cast:FROM:TO[@DIALECT][,key=value]… or decode:FORMAT[:TO]; with --impl list "
+                   "A pack, cast:FROM:TO[@DIALECT][,key=value]…, decode:FORMAT[:TO] or recipe:NAME…; with --impl list "
                    "also the NAME of one")
       ->type_name("PACK|SPEC");
   add_plug_options(*command, arguments->plug);

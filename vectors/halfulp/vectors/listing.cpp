@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "halfulp/vectors/blocks/recipe_kernels.hpp"
 #include "halfulp/vectors/implementation.hpp"
 
 namespace halfulp::vectors {
@@ -36,6 +37,9 @@ std::string list_text() {
   text += "\nwrong on purpose, each with the SPEC that shows it:\n";
   for (const Implementation& one : mutants())
     text += padded(one.name, 32) + padded(one.claims.front().spec, 58) + one.about + "\n";
+  text += "\nfor recipes: halfulp, recipe:NAME (another recipe with the same columns), and wrong on purpose:\n";
+  for (const BlockMutant& one : block_mutants())
+    text += padded("mutant:" + one.name, 32) + padded(one.spec, 58) + one.about + "\n";
   return text;
 }
 

@@ -10,6 +10,7 @@
 
 #include "halfulp/vectors/diagnose.hpp"
 #include "halfulp/vectors/judge.hpp"
+#include "halfulp/vectors/kernels/lost_rows.hpp"
 #include "halfulp/vectors/kernels/plugged.hpp"
 
 namespace halfulp::vectors {
@@ -56,6 +57,9 @@ struct CastSpec {
 };
 /// Throws InputError.
 CastSpec parse_spec(std::string_view spec);
+
+/// Takes rows that were passed over out of the count and names them.
+void add_losses(Verdict& verdict, const Losses& losses);
 
 /// Throws InputError on a machine whose words are not as those of packs.
 void require_little_endian();

@@ -54,6 +54,12 @@ class PackJudge {
     return part(in_, first, rows, from_bytes_);
   }
 
+  /// The answers that the pack expects, as many as `answers` holds.
+  void fill(std::uint64_t first, std::span<std::byte> answers) const {
+    const std::uint64_t rows = answers.size() / static_cast<std::size_t>(to_bytes_);
+    std::copy_n(part(want_, first, rows, to_bytes_).begin(), answers.size(), answers.begin());
+  }
+
   void judge(std::uint64_t first, std::span<const std::byte> got, Verdict& verdict) {
     const std::uint64_t rows = got.size() / static_cast<std::size_t>(to_bytes_);
     const std::span<const std::byte> want = part(want_, first, rows, to_bytes_);
@@ -193,16 +199,19 @@ Verdict verify_pack(const Plug& plug, const PackReader& pack, const std::string&
   PackJudge judge(pack, path, request);
   std::vector<std::byte> answers(static_cast<std::size_t>(kPiece) *
                                  static_cast<std::size_t>(verdict.plan.to.storage_bytes()));
+  Losses losses;
   const auto start = std::chrono::steady_clock::now();
   try {
     const Plugged plugged = plug.open(shape_of(manifest), source_of(pack));
     verdict.version = plugged.version;
+    const RowKernel kernel = going_on(
+        plugged.rows, [&](const RowJob& job) { judge.fill(job.first, job.answers.front()); }, losses);
     for (std::uint64_t first = 0; first < manifest.rows; first += kPiece) {
       const std::uint64_t rows = std::min(kPiece, manifest.rows - first);
       const auto bytes = static_cast<std::size_t>(verdict.plan.to.storage_bytes());
       const std::span<std::byte> got = std::span(answers).first(static_cast<std::size_t>(rows) * bytes);
       try {
-        plugged.rows({first, rows, {judge.inputs(first, rows)}, {got}});
+        kernel({first, rows, {judge.inputs(first, rows)}, {got}});
       } catch (const KernelFailure& failure) {
         judge.judge(first, got.first(static_cast<std::size_t>(std::min(rows, failure.answered)) * bytes),
                     verdict);
@@ -217,6 +226,7 @@ Verdict verify_pack(const Plug& plug, const PackReader& pack, const std::string&
     verdict.findings.push_back({failure.trouble, failure.what()});
     verdict.completeness = Completeness::sampled;
   }
+  add_losses(verdict, losses);
   verdict.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (verdict.tally.mismatched > verdict.pack_faults) verdict.diagnosis = judge.diagnosis(verdict.tally);
   if (verdict.pack_fault) verdict.findings.push_back(pack_finding(verdict));

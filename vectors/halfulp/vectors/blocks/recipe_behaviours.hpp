@@ -22,7 +22,7 @@ struct Behaviour {
   std::string label;
   bool named = false;
   int departures = 1;
-  QuantRecipe recipe;
+  recipes::QuantRecipe recipe;
   Handling handling;
 };
 

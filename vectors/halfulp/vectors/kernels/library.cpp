@@ -17,6 +17,7 @@
 #include "halfulp/error.hpp"
 #include "halfulp/vectors/implementation.hpp"
 #include "halfulp/vectors/kernels/library_host.hpp"
+#include "halfulp/vectors/kernels/lost_rows.hpp"
 #include "halfulp/vectors/kernels/process.hpp"
 
 namespace halfulp::vectors {
@@ -24,6 +25,7 @@ namespace {
 
 constexpr std::uint64_t kMostRows = 1 << 16;              ///< of a job
 constexpr std::size_t kMostBytes = std::size_t{1} << 24;  ///< of a job's columns
+constexpr int kMostCrashes = 8;  ///< rows that crash are passed over until then
 constexpr std::byte kFirstFiller{0x5a};  ///< of output bytes before a run; the second run has another
 constexpr std::byte kSecondFiller{0xa5};
 
@@ -317,9 +319,10 @@ class Library {
     const Host::Reply alone = run(job, begin + good, 1, kFirstFiller);
     const std::uint64_t first = job.first + begin;
     if (alone.kind == Host::Reply::Kind::ended) {
-      throw KernelFailure(
-          rows_text(first + good, 1) + input_text(job, begin + good) + ": " + end_text(alone),
-          Trouble::crash, begin + good);
+      const std::string text =
+          rows_text(first + good, 1) + input_text(job, begin + good) + ": " + end_text(alone);
+      if (++crashes_ < kMostCrashes) throw LostRows(text, Trouble::crash, begin + good, 1);
+      throw KernelFailure(text + "; no more are looked for", Trouble::crash, begin + good);
     }
     throw KernelFailure(rows_text(first, rows) + ": " + end_text(reply) + " (not on each row alone)",
                         Trouble::crash, begin);
@@ -346,6 +349,7 @@ class Library {
   std::optional<Host> host_;
   std::string name_;
   std::uint64_t jobs_ = 0;
+  int crashes_ = 0;
   std::vector<KernelFinding> findings_;
 };
 
