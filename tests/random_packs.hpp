@@ -1,11 +1,12 @@
 // Source words as other suites draw them, for comparison with the levels.
 //
-// `uniform`: every word as likely as any other. `patterned`: the manner of Berkeley TestFloat's generators at level 1 -
-// a random sign, an exponent that is often the bias, its neighbours or an end of the range, and a fraction of all zeros,
-// all ones, one bit, a run of bits, or random bits.
+// `uniform`: every word as likely as any other. `patterned`: in the manner of Berkeley TestFloat at level 1 - every second
+// word has an exponent at an end of the range or near the bias and a fraction of zeros, ones, or one off them; the others
+// have such an exponent or a random one, and a fraction that is the sum of two runs of bits, or random.
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <vector>
 
 #include "halfulp/plan.hpp"
@@ -28,32 +29,38 @@ inline std::uint64_t uniform_bits(const FormatSpec& from, Draw& draw) {
   return draw.word() & low_mask(from.width);
 }
 
-inline std::uint64_t patterned_bits(const FormatSpec& from, Draw& draw) {
-  if (from.encoding != Encoding::floating) return uniform_bits(from, draw);
+/// An exponent field that testers favour: the ends of the range, the bias, and the reach of the significand around it.
+inline std::uint64_t edge_exponent(const FormatSpec& from, Draw& draw) {
   const std::uint64_t top = low_mask(from.exponent_bits);
   const auto bias = static_cast<std::uint64_t>(from.bias);
-  std::uint64_t field = draw.word();
-  switch (draw.below(8)) {
-    case 0: field = draw.below(2); break;                        // subnormals, the smallest binade
-    case 1: field = top - draw.below(2); break;                  // the largest binade, Inf and NaN
-    case 2: field = bias + draw.below(5) - 2; break;             // around 1
-    case 3: field = bias + draw.below(2 * from.fraction_bits + 1) - from.fraction_bits; break;
-    default: break;                                              // any
+  const auto reach = static_cast<std::uint64_t>(from.fraction_bits);
+  const std::uint64_t fields[] = {0, 1, bias - reach, bias - 2, bias - 1, bias, bias + 1, bias + 2, bias + reach, top - 1, top};
+  return fields[draw.below(std::size(fields))] & top;
+}
+
+/// 2^k, 2^k - 1 or -2^k.
+inline std::uint64_t bit_run(const FormatSpec& from, Draw& draw) {
+  const std::uint64_t bit = std::uint64_t{1} << draw.below(static_cast<std::uint64_t>(from.fraction_bits) + 1);
+  switch (draw.below(3)) {
+    case 0: return bit;
+    case 1: return bit - 1;
+    default: return ~bit + 1;
   }
+}
+
+inline std::uint64_t patterned_bits(const FormatSpec& from, Draw& draw) {
+  if (from.encoding != Encoding::floating) return uniform_bits(from, draw);
+  std::uint64_t field = edge_exponent(from, draw);
   std::uint64_t fraction = 0;
-  if (from.fraction_bits > 0) {
-    const int at = static_cast<int>(draw.below(static_cast<std::uint64_t>(from.fraction_bits)));
-    switch (draw.below(8)) {
-      case 0: fraction = 0; break;
-      case 1: fraction = ~std::uint64_t{0}; break;
-      case 2: fraction = std::uint64_t{1} << at; break;
-      case 3: fraction = low_mask(at + 1); break;
-      case 4: fraction = ~low_mask(at); break;
-      default: fraction = draw.word(); break;
-    }
+  if (draw.below(2)) {
+    const std::uint64_t plain[] = {0, 1, ~std::uint64_t{0}, ~std::uint64_t{1}};
+    fraction = plain[draw.below(4)];
+  } else {
+    if (draw.below(2)) field = draw.word();
+    fraction = draw.below(4) ? bit_run(from, draw) + bit_run(from, draw) : draw.word();
   }
   const std::uint64_t sign = draw.below(2) ? from.sign_mask() : 0;
-  return sign | (field & top) << from.fraction_bits | (fraction & low_mask(from.fraction_bits));
+  return sign | (field & low_mask(from.exponent_bits)) << from.fraction_bits | (fraction & low_mask(from.fraction_bits));
 }
 
 /// `count` container words that the plan does not refuse.

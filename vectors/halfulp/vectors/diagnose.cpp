@@ -10,23 +10,10 @@
 namespace halfulp::vectors {
 namespace {
 
-constexpr int kMovesFromSpec = 3;
-constexpr int kMovesFromDialect = 2;
-constexpr int kMovesFromOther = 1;
+constexpr int kMostDepartures = 3;
+constexpr int kMostNanMoves = 2;
 constexpr std::size_t kMostPartial = 3;
 constexpr std::size_t kMostGroups = 6;
-
-/// Answers of one kind of source, in the order in which they decide soonest: differences first, and each part mixed.
-struct Part {
-  std::vector<Answer> cases;
-
-  void mix() {
-    std::sort(cases.begin(), cases.end(), [](const Answer& a, const Answer& b) {
-      if (a.by_spec != b.by_spec) return b.by_spec;
-      return counter_random(0, a.word) < counter_random(0, b.word);
-    });
-  }
-};
 
 /// An explanation of all answers.
 struct Whole {
@@ -74,51 +61,82 @@ void append(std::string& text, const std::string& more) {
   if (!more.empty()) text += (text.empty() ? "" : ", ") + more;
 }
 
+Score operator+(const Score& a, const Score& b) {
+  Score sum{a.explained + b.explained, a.missed + b.missed, a.broken + b.broken, a.unexplained};
+  if (!a.unexplained || (b.unexplained && b.unexplained->word < a.unexplained->word)) sum.unexplained = b.unexplained;
+  return sum;
+}
+
 /// Explanations that start from one base.
 class FromBase {
  public:
-  FromBase(const CastPlan& spec, const Base& base, BaseKind kind, const Part& numbers, const Part& nans)
-      : base_(base),
+  FromBase(const CastPlan& spec, Base base, BaseKind kind, Part& numbers, Part& nans)
+      : base_(std::move(base)),
         kind_(kind),
-        number_moves_(with_learned(number_moves(spec, base.behaviour), "inf",
-                                   learned(numbers, base.behaviour.from, NumberClass::infinity), &Behaviour::infinity_codes)),
-        nan_moves_(with_learned(nan_moves(base.behaviour), "nan", learned(nans, base.behaviour.from, NumberClass::nan),
-                                &Behaviour::nan_codes)) {}
+        numbers_(base_.behaviour, kind,
+                 with_learned(number_moves(spec, base_.behaviour), "inf",
+                              learned(numbers, *spec.from, NumberClass::infinity), &Behaviour::infinity_codes),
+                 numbers),
+        nans_(base_.behaviour, kind,
+              with_learned(nan_moves(base_.behaviour), "nan", learned(nans, *spec.from, NumberClass::nan),
+                           &Behaviour::nan_codes),
+              nans) {}
 
-  void collect(const Part& numbers, const Part& nans, int most_moves, std::uint64_t differences, std::vector<Whole>& list) {
-    const auto x = search(base_.behaviour, kind_, nan_moves_, nans.cases, kMovesFromDialect, differences);
-    if (x.empty()) return;
-    const auto n = search(base_.behaviour, kind_, number_moves_, numbers.cases, most_moves, differences);
-    for (const Found& number : n) {
-      for (const Found& nan : x) {
-        if (number.score.mistakes() + nan.score.mistakes() < differences) list.push_back(whole(number, nan));
+  /// Looks at explanations with up to so many departures. A sibling or a fault goes with one more at most.
+  void deepen(int departures) {
+    const int moves = kind_ == BaseKind::spec ? departures : departures - 1;
+    nans_.deepen(std::min(moves, kMostNanMoves));
+    numbers_.deepen(kind_ == BaseKind::spec || base_.is_dialect ? moves : std::min(moves, 1));
+  }
+
+  /// Departures of the simplest exact explanation.
+  std::optional<int> exact() const {
+    if (!numbers_.exact() || !nans_.exact()) return std::nullopt;
+    const auto cheaper = [](const Found& a, const Found& b) { return a.cost < b.cost; };
+    return own_cost() + std::min_element(numbers_.found().begin(), numbers_.found().end(), cheaper)->cost +
+           std::min_element(nans_.found().begin(), nans_.found().end(), cheaper)->cost;
+  }
+
+  /// Adds what makes fewer mistakes than there are differences.
+  void collect(const Part& numbers, const Part& nans, std::uint64_t differences, std::vector<Whole>& list) const {
+    const std::vector<Score> of_numbers = scores(numbers_, numbers);
+    const std::vector<Score> of_nans = scores(nans_, nans);
+    for (std::size_t n = 0; n < of_numbers.size(); ++n) {
+      for (std::size_t x = 0; x < of_nans.size(); ++x) {
+        const Score sum = of_numbers[n] + of_nans[x];
+        if (sum.mistakes() < differences) list.push_back(whole(numbers_.found()[n], nans_.found()[x], sum));
       }
     }
   }
 
  private:
-  Whole whole(const Found& number, const Found& nan) const {
-    Whole one{base_.text, number.behaviour, 0, false, {}};
-    one.departures = (base_.text.empty() ? 0 : 1) + number.cost + nan.cost;
-    one.is_dialect = base_.is_dialect && number.moves.empty() && nan.moves.empty();
-    for (const std::size_t i : number.moves) append(one.text, number_moves_[i].text);
-    for (const std::size_t i : nan.moves) {
-      append(one.text, nan_moves_[i].text);
-      nan_moves_[i].apply(one.rule);
+  int own_cost() const { return kind_ == BaseKind::spec ? 0 : 1; }
+
+  std::vector<Score> scores(const Search& search, const Part& part) const {
+    std::vector<Score> list;
+    for (const Found& found : search.found()) {
+      const bool as_known = search.exact() && !list.empty();  // exact ones are all alike
+      list.push_back(as_known ? list.front()
+                              : full_score(found.behaviour, found.moves.empty() ? kind_ : BaseKind::other, part));
     }
-    one.score.explained = number.score.explained + nan.score.explained;
-    one.score.missed = number.score.missed + nan.score.missed;
-    one.score.broken = number.score.broken + nan.score.broken;
-    one.score.unexplained = number.score.unexplained;
-    const auto& other = nan.score.unexplained;
-    if (other && (!one.score.unexplained || other->word < one.score.unexplained->word)) one.score.unexplained = other;
+    return list;
+  }
+
+  Whole whole(const Found& number, const Found& nan, const Score& score) const {
+    Whole one{base_.text, number.behaviour, own_cost() + number.cost + nan.cost,
+              base_.is_dialect && number.moves.empty() && nan.moves.empty(), score};
+    for (const std::size_t i : number.moves) append(one.text, numbers_.moves()[i].text);
+    for (const std::size_t i : nan.moves) {
+      append(one.text, nans_.moves()[i].text);
+      nans_.moves()[i].apply(one.rule);
+    }
     return one;
   }
 
-  const Base& base_;
+  Base base_;
   BaseKind kind_;
-  std::vector<Move> number_moves_;
-  std::vector<Move> nan_moves_;
+  Search numbers_;
+  Search nans_;
 };
 
 /// The smallest of the words on which two behaviours part.
@@ -171,22 +189,29 @@ Diagnosis diagnose(const Expected& expected, std::span<const Answer> answers) {
   Part numbers;
   Part nans;
   for (const Answer& one : answers) {
-    (unpack(*spec.from, one.word).number_class == NumberClass::nan ? nans : numbers).cases.push_back(one);
+    (unpack(*spec.from, one.word).number_class == NumberClass::nan ? nans : numbers).add(one);
     diagnosis.by_spec += one.by_spec ? 1 : 0;
   }
   diagnosis.cases = answers.size();
   const std::uint64_t differences = diagnosis.differences();
   if (differences == 0) return diagnosis;
-  numbers.mix();
-  nans.mix();
+  numbers.prepare();
+  nans.prepare();
 
-  std::vector<Whole> list;
-  BaseKind kind = BaseKind::spec;  // the first one
-  for (const Base& base : bases(spec)) {
-    const int moves = kind == BaseKind::spec ? kMovesFromSpec : base.is_dialect ? kMovesFromDialect : kMovesFromOther;
-    FromBase(spec, base, kind, numbers, nans).collect(numbers, nans, moves, differences, list);
-    kind = BaseKind::other;
+  std::vector<FromBase> searches;
+  for (Base& base : bases(spec)) {
+    const BaseKind kind = searches.empty() ? BaseKind::spec : BaseKind::other;
+    searches.emplace_back(spec, std::move(base), kind, numbers, nans);
   }
+  int simplest = kMostDepartures;
+  for (int departures = 1; departures <= simplest; ++departures) {
+    for (FromBase& from : searches) {
+      from.deepen(departures);
+      simplest = std::min(simplest, from.exact().value_or(simplest));
+    }
+  }
+  std::vector<Whole> list;
+  for (const FromBase& from : searches) from.collect(numbers, nans, differences, list);
   std::stable_sort(list.begin(), list.end(), [](const Whole& a, const Whole& b) {
     if (a.score.mistakes() != b.score.mistakes()) return a.score.mistakes() < b.score.mistakes();
     return a.departures < b.departures;
