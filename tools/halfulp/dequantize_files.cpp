@@ -3,38 +3,36 @@
 
 #include <algorithm>
 #include <bit>
-#include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "halfulp/error.hpp"
 #include "halfulp/tensors/npy.hpp"
 #include "halfulp/tensors/source.hpp"
+#include "halfulp/vectors/pack/pack.hpp"
 
 namespace halfulp::tool {
 namespace {
 
 bool is_archive(const std::string& path) { return path.ends_with(".npz") || path.ends_with(".safetensors"); }
 
-/// The shape of a pack's column, from its manifest.
-std::vector<std::uint64_t> pack_shape(const std::string& path, const std::string& name) {
-  const std::string file = path + "/manifest.json";
-  std::ifstream stream(file);
-  if (!stream) throw InputError("file '" + file + "'", "it cannot be read", "give a pack folder, a .safetensors or a .npz");
-  const auto manifest = nlohmann::json::parse(stream, nullptr, false);
-  try {
-    for (const auto& column : manifest.at("columns")) {
-      if (column.at("name") == name) return column.at("shape").get<std::vector<std::uint64_t>>();
-    }
-  } catch (const nlohmann::json::exception&) {
-    throw InputError("file '" + file + "'", "no manifest of a quantized tensor", "give what `halfulp quantize` wrote");
+/// Columns by name, of an archive (with or without a manifest) or a pack folder, whose hashes are checked.
+class Columns {
+ public:
+  explicit Columns(const std::string& path) : path_(path) {
+    if (!is_archive(path)) manifest_ = vectors::read_pack(path, vectors::Hashes::checked)->manifest();
   }
-  throw InputError("file '" + file + "'", "it has no column '" + name + "'", "name the recipe that made it");
-}
+  tensors::TensorSource open(const std::string& name, const std::string& format) const {
+    if (is_archive(path_)) return tensors::open_tensor(path_ + ":" + name, {.dtype = format, .shape = {}});
+    const vectors::ColumnInfo* column = manifest_.find(name);
+    if (column == nullptr) throw InputError("pack '" + path_ + "'", "it has no column '" + name + "'", "name the recipe that made it");
+    return tensors::open_tensor(path_ + "/" + column->file, {.dtype = format, .shape = column->shape});
+  }
+  /// All words; `count` of them, where it is not negative.
+  std::vector<std::uint64_t> words(const std::string& name, const std::string& format, std::int64_t count) const;
 
-tensors::TensorSource open_column(const std::string& path, const std::string& name, const std::string& format) {
-  if (is_archive(path)) return tensors::open_tensor(path + ":" + name, {.dtype = format, .shape = {}});
-  return tensors::open_tensor(path + "/" + name + ".bin", {.dtype = format, .shape = pack_shape(path, name)});
-}
+ private:
+  std::string path_;
+  vectors::Manifest manifest_;
+};
 
 std::vector<std::uint64_t> words_of(const tensors::TensorSource& source) {
   std::vector<std::uint64_t> words(source.size());
@@ -42,10 +40,10 @@ std::vector<std::uint64_t> words_of(const tensors::TensorSource& source) {
   return words;
 }
 
-std::vector<std::uint64_t> column(const std::string& path, const std::string& name, const std::string& format, std::int64_t count) {
-  std::vector<std::uint64_t> words = words_of(open_column(path, name, format));
+std::vector<std::uint64_t> Columns::words(const std::string& name, const std::string& format, std::int64_t count) const {
+  std::vector<std::uint64_t> words = words_of(open(name, format));
   if (count >= 0 && static_cast<std::int64_t>(words.size()) != count) {
-    throw InputError("column '" + name + "' of '" + path + "'",
+    throw InputError("column '" + name + "' of '" + path_ + "'",
                      std::to_string(words.size()) + " entries where the recipe has " + std::to_string(count),
                      "name the recipe and the blocks that made it");
   }
@@ -55,20 +53,21 @@ std::vector<std::uint64_t> column(const std::string& path, const std::string& na
 }  // namespace
 
 QuantizedColumns read_columns(const std::string& path, const recipes::QuantRecipe& recipe) {
+  const Columns files(path);
   QuantizedColumns out;
-  const tensors::TensorSource codes = open_column(path, "codes", recipe.code.format_name);
+  const tensors::TensorSource codes = files.open("codes", recipe.code.format_name);
   out.shape = codes.tensor().shape;
   const auto columns = static_cast<std::int64_t>(out.shape.empty() ? 1 : out.shape.back());
   recipes::Quantized& q = out.quantized;
   q.blocks = recipes::blocks_of(recipe, columns == 0 ? 0 : static_cast<std::int64_t>(codes.size()) / columns, columns);
   q.codes = words_of(codes);
-  if (recipe.scale.reg >= 0) q.scales = column(path, "scales", recipe.scale.format_name, q.blocks.count());
-  if (recipe.zero.reg >= 0) q.zeros = column(path, "zeros", recipe.zero.format_name, q.blocks.count());
-  if (recipe.tensor_scale.reg >= 0) q.tensor_scale = column(path, "tensor_scale", recipe.tensor_scale.format_name, 1)[0];
-  if (recipes::reads(recipe.value_steps, recipe.A)) q.tensor_amax = std::bit_cast<double>(column(path, "tensor_amax", "f64", 1)[0]);
+  if (recipe.scale.reg >= 0) q.scales = files.words("scales", recipe.scale.format_name, q.blocks.count());
+  if (recipe.zero.reg >= 0) q.zeros = files.words("zeros", recipe.zero.format_name, q.blocks.count());
+  if (recipe.tensor_scale.reg >= 0) q.tensor_scale = files.words("tensor_scale", recipe.tensor_scale.format_name, 1)[0];
+  if (recipes::reads(recipe.value_steps, recipe.A)) q.tensor_amax = std::bit_cast<double>(files.words("tensor_amax", "f64", 1)[0]);
   if (recipe.keep_reg < 0) return out;
-  const auto indices = column(path, "kept_index", "int64", -1);
-  const auto values = column(path, "kept_value", "f64", static_cast<std::int64_t>(indices.size()));
+  const auto indices = files.words("kept_index", "int64", -1);
+  const auto values = files.words("kept_value", "f64", static_cast<std::int64_t>(indices.size()));
   for (std::size_t i = 0; i < indices.size(); ++i) {
     if (indices[i] >= q.codes.size()) throw InputError("column 'kept_index' of '" + path + "'", "an index outside the tensor", "give what `halfulp quantize` wrote");
     q.kept.push_back({static_cast<std::int64_t>(indices[i]), std::bit_cast<double>(values[i])});

@@ -13,6 +13,7 @@
 #include "halfulp/tensors/raw.hpp"
 #include "halfulp/tensors/source.hpp"
 #include "interrupt.hpp"
+#include "quantize_files.hpp"
 #include "quantize_options.hpp"
 #include "quantize_output.hpp"
 #include "quantize_text.hpp"

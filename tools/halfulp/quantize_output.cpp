@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "halfulp/tensors/element_type.hpp"
+#include "quantize_files.hpp"
 
 namespace halfulp::tool {
 namespace {
@@ -29,7 +30,7 @@ StripFiles::StripFiles(const recipes::QuantRecipe& recipe, const TensorRows& ten
 }
 
 void StripFiles::plan(const std::string& name, const std::string& format, std::vector<std::uint64_t> shape, std::vector<std::byte>* bytes) {
-  plans_.push_back({name, format, std::move(shape)});
+  manifest_.columns.push_back({name, vectors::Role::expected, format, std::move(shape)});
   later_.push_back(bytes);
 }
 
@@ -43,7 +44,7 @@ void StripFiles::open() {
     plan("kept_index", "int64", {kept_index_.size() / 8}, &kept_index_);
     plan("kept_value", "f64", {kept_value_.size() / 8}, &kept_value_);
   }
-  files_ = make_column_files(path_, manifest_, plans_);
+  files_ = vectors::write_pack(path_, manifest_);
 }
 
 void StripFiles::take(const Strip& strip) {
@@ -69,7 +70,7 @@ void StripFiles::commit() {
     open();
     files_->write(0, codes_);
   }
-  for (std::size_t i = 1; i < plans_.size(); ++i) files_->write(i, *later_[i]);
+  for (std::size_t i = 1; i < manifest_.columns.size(); ++i) files_->write(i, *later_[i]);
   files_->commit();
 }
 

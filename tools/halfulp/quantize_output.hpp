@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "quantize_files.hpp"
+#include "halfulp/vectors/pack/pack.hpp"
 #include "quantize_stream.hpp"
 
 namespace halfulp::tool {
@@ -23,11 +23,11 @@ class StripFiles {
   void open();
 
   const recipes::QuantRecipe* recipe_;
-  std::string path_, manifest_;
+  std::string path_;
+  vectors::Manifest manifest_;
   bool repeats_;  ///< each strip has the scales of all its blocks again
-  std::vector<ColumnPlan> plans_;
   std::vector<std::vector<std::byte>*> later_;
-  std::unique_ptr<ColumnFiles> files_;
+  std::unique_ptr<vectors::PackWriter> files_;
   std::vector<std::byte> codes_, scales_, zeros_, tensor_scale_, tensor_amax_, kept_index_, kept_value_;
   std::vector<std::uint64_t> shape_, scales_shape_;
   bool first_ = true;

@@ -78,11 +78,14 @@ class SafetensorsWriter {
                     const Metadata& metadata = {});
   /// Appends to a tensor: little-endian words, or packed bytes of F4 and F6. Throws InputError.
   void write(std::string_view name, std::span<const std::byte> bytes);
+  /// Writes the header again with other metadata, which must take as many bytes. Throws InputError.
+  void replace_metadata(const Metadata& metadata);
   /// Throws InputError when a tensor is not complete.
   void commit();
 
  private:
   OutputFile file_;
+  std::vector<TensorPlan> plans_;
   SafetensorsLayout layout_;
   std::map<std::string, std::size_t, std::less<>> index_;
   std::vector<std::uint64_t> written_;

@@ -92,7 +92,10 @@ SafetensorsLayout lay_out_safetensors(std::span<const TensorPlan> plans, const M
 
 SafetensorsWriter::SafetensorsWriter(const std::string& path, std::span<const TensorPlan> plans,
                                      const Metadata& metadata)
-    : file_(path), layout_(lay_out_safetensors(plans, metadata)), written_(plans.size()) {
+    : file_(path),
+      plans_(plans.begin(), plans.end()),
+      layout_(lay_out_safetensors(plans, metadata)),
+      written_(plans.size()) {
   for (std::size_t i = 0; i < layout_.tensors.size(); ++i) index_[layout_.tensors[i].name] = i;
   file_.write(layout_.bytes);
 }
@@ -111,6 +114,16 @@ void SafetensorsWriter::write(std::string_view name, std::span<const std::byte> 
   }
   file_.write_at(tensor.offset + done, bytes);
   done += bytes.size();
+}
+
+void SafetensorsWriter::replace_metadata(const Metadata& metadata) {
+  SafetensorsLayout layout = lay_out_safetensors(plans_, metadata);
+  if (layout.bytes.size() != layout_.bytes.size()) {
+    throw InputError("file '" + file_.path() + "'", "the new metadata take another number of bytes",
+                     "plan metadata of the size that they will have");
+  }
+  file_.write_at(0, std::as_bytes(std::span(layout.bytes)));
+  layout_ = std::move(layout);
 }
 
 void SafetensorsWriter::commit() {

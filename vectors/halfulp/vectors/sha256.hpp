@@ -1,9 +1,9 @@
 // SHA-256 of bytes that come in pieces. FIPS 180-4, sections 4.1.2, 4.2.2, 5 and 6.2.
+// The processor's own SHA instructions are used where it has them (sha256.cpp).
 #pragma once
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -11,16 +11,33 @@
 
 namespace halfulp::vectors {
 
+using Sha256State = std::array<std::uint32_t, 8>;
+
+/// Mixes whole blocks of 64 bytes into the state, in C++ or by the instructions of the processor: the same
+/// result.
+void sha256_blocks_portable(Sha256State& state, const std::byte* blocks, std::size_t count);
+/// The same by the fastest way that this processor has.
+void sha256_blocks(Sha256State& state, const std::byte* blocks, std::size_t count);
+
 class Sha256 {
  public:
   void add(std::span<const std::byte> bytes) {
     length_ += bytes.size();
     while (!bytes.empty()) {
+      if (filled_ == 0 && bytes.size() >= block_.size()) {  // whole blocks, where they lie
+        const std::size_t blocks = bytes.size() / block_.size();
+        sha256_blocks(state_, bytes.data(), blocks);
+        bytes = bytes.subspan(blocks * block_.size());
+        continue;
+      }
       const std::size_t n = std::min(bytes.size(), block_.size() - filled_);
       std::copy_n(bytes.begin(), n, block_.begin() + static_cast<std::ptrdiff_t>(filled_));
       filled_ += n;
       bytes = bytes.subspan(n);
-      if (filled_ == block_.size()) compress();
+      if (filled_ == block_.size()) {
+        sha256_blocks(state_, block_.data(), 1);
+        filled_ = 0;
+      }
     }
   }
 
@@ -31,7 +48,8 @@ class Sha256 {
     add({&one, 1});
     while (filled_ != 56) add({&zero, 1});
     std::array<std::byte, 8> tail;
-    for (int i = 0; i < 8; ++i) tail[static_cast<std::size_t>(i)] = static_cast<std::byte>(bits >> (56 - 8 * i));
+    for (int i = 0; i < 8; ++i)
+      tail[static_cast<std::size_t>(i)] = static_cast<std::byte>(bits >> (56 - 8 * i));
     add(tail);
     std::string text;
     for (const std::uint32_t word : state_) {
@@ -41,38 +59,9 @@ class Sha256 {
   }
 
  private:
-  /// The first 32 bits of the fractional parts of the cube roots of the first 64 primes.
-  static constexpr std::array<std::uint32_t, 64> kRound = {
-      0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5, 0xd807aa98, 0x12835b01, 0x243185be,
-      0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174, 0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa,
-      0x5cb0a9dc, 0x76f988da, 0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967, 0x27b70a85,
-      0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85, 0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3,
-      0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070, 0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f,
-      0x682e6ff3, 0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
-
-  void compress() {
-    std::array<std::uint32_t, 64> w;
-    for (std::size_t i = 0; i < 16; ++i) {
-      w[i] = 0;
-      for (std::size_t b = 0; b < 4; ++b) w[i] = w[i] << 8 | std::to_integer<std::uint32_t>(block_[4 * i + b]);
-    }
-    for (std::size_t i = 16; i < 64; ++i) {
-      const std::uint32_t s0 = std::rotr(w[i - 15], 7) ^ std::rotr(w[i - 15], 18) ^ w[i - 15] >> 3;
-      const std::uint32_t s1 = std::rotr(w[i - 2], 17) ^ std::rotr(w[i - 2], 19) ^ w[i - 2] >> 10;
-      w[i] = w[i - 16] + s0 + w[i - 7] + s1;
-    }
-    auto [a, b, c, d, e, f, g, h] = state_;
-    for (std::size_t i = 0; i < 64; ++i) {
-      const std::uint32_t t1 = h + (std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25)) + ((e & f) ^ (~e & g)) + kRound[i] + w[i];
-      const std::uint32_t t2 = (std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
-      h = g, g = f, f = e, e = d + t1, d = c, c = b, b = a, a = t1 + t2;
-    }
-    const std::array<std::uint32_t, 8> sum = {a, b, c, d, e, f, g, h};
-    for (std::size_t i = 0; i < 8; ++i) state_[i] += sum[i];
-    filled_ = 0;
-  }
-
-  std::array<std::uint32_t, 8> state_ = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+  /// The first 32 bits of the fractional parts of the square roots of the first 8 primes.
+  Sha256State state_ = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                        0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
   std::array<std::byte, 64> block_{};
   std::size_t filled_ = 0;
   std::uint64_t length_ = 0;
