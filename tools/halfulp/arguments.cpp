@@ -113,6 +113,14 @@ void add_globals(CLI::App& app, Globals& globals) {
   for (CLI::App* command : app.get_subcommands({})) add_globals(*command, globals);
 }
 
+CLI::Option* digits_only(CLI::Option* option) {
+  return option->check([](const std::string& text) {
+    const std::string_view digits = trimmed(text);
+    const bool all = !digits.empty() && digits.find_first_not_of("0123456789") == std::string_view::npos;
+    return all ? std::string() : std::string(digits) + " is not a number of decimal digits";
+  });
+}
+
 std::string parse_error_text(const CLI::App& app, const CLI::ParseError& error) {
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
     const auto extras = app.remaining(true);

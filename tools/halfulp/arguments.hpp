@@ -17,6 +17,9 @@ std::vector<std::string> parse_order(int argc, char** argv);
 /// Adds the options of Globals to a command and to its subcommands, where they have none of that name.
 void add_globals(CLI::App& app, Globals& globals);
 
+/// Refuses everything but decimal digits: a minus sign, which an unsigned number would wrap, among it.
+CLI::Option* digits_only(CLI::Option* option);
+
 /// WHAT: WHY; HOW TO MEND for what CLI11 refused, with the nearest names for unknown commands and options.
 std::string parse_error_text(const CLI::App& app, const CLI::ParseError& error);
 

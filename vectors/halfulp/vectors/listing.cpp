@@ -39,19 +39,25 @@ std::string list_text() {
   return text;
 }
 
-std::string claims_text(std::string_view name_or_spec) {
-  if (!name_or_spec.starts_with("cast:")) return claims_of(require_implementation(name_or_spec));
-  const CastRequest wanted = parse_cast_spec(name_or_spec);
+std::vector<std::string> claims_on(const Implementation& one, std::string_view spec) {
+  const CastRequest wanted = parse_cast_spec(spec);
   const std::string from = wanted.from == "exact" ? "exact" : std::string(require_format(wanted.from).name);
   const std::string to(require_format(wanted.to).name);
+  std::vector<std::string> claims;
+  for (const Claim& claim : one.claims) {
+    const CastRequest claimed = parse_cast_spec(claim.spec);
+    if (claimed.from == from && claimed.to == to) claims.push_back(claim.spec);
+  }
+  return claims;
+}
+
+std::string claims_text(std::string_view name_or_spec) {
+  if (!name_or_spec.starts_with("cast:")) return claims_of(require_implementation(name_or_spec));
   std::string text;
   for (const Implementation* one : implementations()) {
     if (!one->missing.empty()) text += padded(one->name, 18) + state_text(*one) + "\n";
     if (one->open_plan && one->missing.empty()) text += padded(one->name, 18) + "any cast\n";
-    for (const Claim& claim : one->claims) {
-      const CastRequest claimed = parse_cast_spec(claim.spec);
-      if (claimed.from == from && claimed.to == to) text += padded(one->name, 18) + claim.spec + "\n";
-    }
+    for (const std::string& claim : claims_on(*one, name_or_spec)) text += padded(one->name, 18) + claim + "\n";
   }
   return text;
 }

@@ -1,0 +1,115 @@
+// A verdict on a cast as lines and tables.
+#include "halfulp/vectors/reports/report.hpp"
+
+#include "halfulp/names.hpp"
+#include "halfulp/vectors/kernels/plugged.hpp"
+
+namespace halfulp::vectors {
+namespace {
+
+/// What the level looked at, and what that proves.
+std::string level_text(const Verdict& verdict) {
+  const std::string level(name_of(verdict.level));
+  const std::string seeded = "a sample, seed " + std::to_string(verdict.seed);
+  for (const KernelFinding& finding : verdict.findings) {
+    if (!is_wrong(finding.trouble)) return level + ": not finished";
+  }
+  if (verdict.completeness == Completeness::exhaustive) return level + ": every input";
+  if (verdict.level == Level::specials) return level + ": a sample";
+  if (verdict.completeness == Completeness::sampled) return level + ": " + seeded;
+  const std::string complete = level + ": complete for monotone casts (both sides of every boundary)";
+  return verdict.level == Level::stratified ? complete + ", and " + seeded : complete;
+}
+
+/// Whose rules judge, when the SPEC leaves that open.
+std::string judge_text(const CastPlan& plan) {
+  const std::string text = "its own dialect @" + plan.dialect;
+  if (plan.dialect == "ocp_sat") return text;
+  try {
+    make_plan({plan.from_name, plan.to_name, "ocp_sat", {}});
+    return text + "; for OCP rules write @ocp_sat";
+  } catch (const InputError&) {  // OCP has no such cast
+    return text;
+  }
+}
+
+void add_facts(const Verdict& verdict, Report& report) {
+  const Tally& tally = verdict.tally;
+  const auto fact = [&](const char* label, const std::string& text) { report.facts.push_back({label, text}); };
+  fact("under test", verdict.implementation + (verdict.version.empty() ? "" : " (" + verdict.version + ")"));
+  if (verdict.of_pack) fact("pack", printable(verdict.subject, 200));
+  if (verdict.own_dialect) fact("judged by", judge_text(verdict.plan));
+  if (!verdict.unclaimed.empty()) fact("note", verdict.implementation + " does not claim " + verdict.unclaimed);
+  fact("level", level_text(verdict));
+  fact("checked", grouped_digits(tally.checked) + " inputs: " + grouped_digits(tally.checked - tally.mismatched) +
+                      " match, " + grouped_digits(tally.mismatched) + " differ");
+  if (tally.refused > 0) fact("left out", grouped_digits(tally.refused) + " inputs that the policy refuses");
+}
+
+void add_diagnosis(const Verdict& verdict, Report& report) {
+  const Diagnosis& diagnosis = verdict.diagnosis;
+  if (diagnosis.cases == 0) return;
+  report.diagnosis_title = "what would explain it (" + grouped_digits(diagnosis.cases) +
+                           " answers scored: ties, specials, a sample; " + grouped_digits(diagnosis.differences()) +
+                           " differ)";
+  for (const Fit& fit : diagnosis.fits) {
+    const bool all = fit.matched == diagnosis.cases;
+    const std::uint64_t permille = fit.explained * 1000 / diagnosis.differences();
+    std::string text = fit.behaviour + "  explains " + grouped_digits(fit.explained) + " of " +
+                       grouped_digits(diagnosis.differences()) + " differences, breaks " +
+                       grouped_digits(fit.broken) + " matches";
+    if (!all && fit.unexplained) {
+      text += " (not " + word_text(*verdict.plan.from, fit.unexplained->word) + ": " +
+              word_text(verdict.plan.to, fit.unexplained->got) + ")";
+    }
+    for (std::size_t i = 0; i < fit.equals.size(); ++i) text += (i == 0 ? "; the same as " : ", ") + fit.equals[i];
+    report.diagnosis.push_back(
+        {all ? "all" : std::to_string(permille / 10) + "." + std::to_string(permille % 10) + " %", text});
+  }
+  if (diagnosis.fits.empty()) report.diagnosis.push_back({"", "no named behaviour explains these differences"});
+}
+
+void add_groups(const Verdict& verdict, Report& report) {
+  report.group_heads = {"class", "count", "0 off", "1 off", ">1 off", "first example"};
+  for (std::size_t i = 0; i < kFindingNames.size(); ++i) {
+    const Group& group = verdict.tally.groups[i];
+    if (group.count == 0) continue;
+    report.groups.push_back({std::string(kFindingNames[i]), grouped_digits(group.count),
+                             grouped_digits(group.off_by_none), grouped_digits(group.off_by_one),
+                             grouped_digits(group.off_by_more),
+                             word_text(*verdict.plan.from, group.first.word) + " -> " +
+                                 word_text(verdict.plan.to, group.first.got) + ", not " +
+                                 word_text(verdict.plan.to, group.first.want)});
+  }
+}
+
+}  // namespace
+
+Report report_of(const Verdict& verdict) {
+  Report report;
+  report.outcome = verdict.failed()   ? Report::Outcome::failed
+                   : verdict.passed() ? Report::Outcome::passed
+                                      : Report::Outcome::incomplete;
+  report.verdict = verdict_word(verdict);
+  report.spec = verdict.spec;
+  report.implementation = verdict.implementation;
+  report.checked = verdict.tally.checked;
+  report.mismatched = verdict.tally.mismatched;
+  report.seconds = verdict.seconds;
+  report.findings = verdict.findings;
+  report.reproduce = reproduce_command(verdict);
+  add_facts(verdict, report);
+  if (verdict.tally.mismatched == 0) return report;
+  const Finding& first = verdict.tally.first();
+  report.first = "first difference: " + verdict.spec + ", input " + word_text(*verdict.plan.from, first.word);
+  report.card = card(verdict.plan, first);
+  add_diagnosis(verdict, report);
+  add_groups(verdict, report);
+  return report;
+}
+
+std::string verdict_text(const Verdict& verdict, bool color) {
+  return report_text(report_of(verdict), color);
+}
+
+}  // namespace halfulp::vectors
