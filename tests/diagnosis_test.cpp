@@ -10,7 +10,7 @@ namespace halfulp::vectors {
 namespace {
 
 Verdict judged(const Implementation& implementation, const std::string& spec, Level level = Level::thresholds) {
-  return verify(implementation, parse_cast_spec(spec), {.level = level, .seed = 1, .threads = 1, .progress = {}});
+  return verify(implementation, parse_spec(spec), {.level = level, .seed = 1, .threads = 1, .progress = {}});
 }
 
 /// A mutant under its own SPEC, judged once for all tests.

@@ -45,7 +45,7 @@ const std::vector<Row>& matrix() {
     std::vector<Row> made;
     for (const Implementation& mutant : mutants()) {
       Row row{mutant.name.substr(7), mutant.claims.front().spec};
-      const Chosen chosen = choose(mutant, parse_cast_spec(row.spec));
+      const Chosen chosen = choose(mutant, parse_spec(row.spec).request);
       const Expected expected(chosen.plan);
       const std::vector<std::uint64_t> words = level_words(expected, Level::thresholds, 0).words;
       row.rows = words.size();
@@ -82,7 +82,7 @@ TEST(KillMatrix, the_level_thresholds_kills_every_mutant_of_its_SPEC) {
 
 TEST(KillMatrix, a_right_kernel_survives_it) {
   for (const Row& row : matrix()) {
-    const Chosen chosen = choose(require_implementation("halfulp"), parse_cast_spec(row.spec));
+    const Chosen chosen = choose(require_implementation("halfulp"), parse_spec(row.spec).request);
     const Expected expected(chosen.plan);
     EXPECT_EQ(wrong_rows(expected, chosen.kernel, level_words(expected, Level::thresholds, 0).words), 0u) << row.spec;
   }

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
 #include <cstdlib>
 #include <string_view>
 #include <thread>
@@ -116,8 +118,10 @@ void add_globals(CLI::App& app, Globals& globals) {
 CLI::Option* digits_only(CLI::Option* option) {
   return option->check([](const std::string& text) {
     const std::string_view digits = trimmed(text);
-    const bool all = !digits.empty() && digits.find_first_not_of("0123456789") == std::string_view::npos;
-    return all ? std::string() : std::string(digits) + " is not a number of decimal digits";
+    std::uint64_t number = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    const bool fits = error == std::errc{} && end == digits.data() + digits.size();
+    return fits ? std::string() : std::string(digits) + " is not a 64-bit number in decimal digits";
   });
 }
 

@@ -88,6 +88,8 @@ void check(const VerifyArguments& arguments) {
   if (arguments.subject.empty()) {
     throw InputError("SPEC", "it is missing", "write e.g. halfulp verify cast:f32:e4m3 --impl halfulp");
   }
+  if (!arguments.implementation.empty() && (arguments.plug.text || arguments.plug.timeout > 0))
+    throw InputError("--text and --timeout", "they belong to kernels of your own", "leave them out");
   const std::string& report = arguments.report;
   if (report.empty()) return;
   if (!report.ends_with(".html") && !report.ends_with(".json") && !report.ends_with(".xml"))

@@ -234,7 +234,7 @@ Judged judge(const Expected& expected, const Kernel& kernel, const VerifyOptions
                });
     judged.tally.refused = refused;
   }
-  if (!judged.findings.empty()) judged.completeness = Completeness::sampled;
+  if (!judged.finished()) judged.completeness = Completeness::sampled;
   return judged;
 }
 

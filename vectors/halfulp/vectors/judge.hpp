@@ -26,6 +26,7 @@ struct Judged {
   Tally tally;
   Completeness completeness = Completeness::sampled;
   std::vector<KernelFinding> findings;  ///< what ended the run early; the tally holds what was judged before it
+  bool finished() const { return findings.empty(); }
 };
 
 /// Judges all words of the level. With `seen` the kernel is called from one thread, words ascending, and its answers are

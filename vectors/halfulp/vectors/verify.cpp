@@ -19,6 +19,7 @@ double since(std::chrono::steady_clock::time_point start) {
 void take(Verdict& verdict, Judged judged) {
   verdict.tally = std::move(judged.tally);
   verdict.completeness = judged.completeness;
+  verdict.finished = judged.finished();
   verdict.findings = std::move(judged.findings);
 }
 
@@ -119,7 +120,7 @@ Verdict verify(const Plug& plug, const CastSpec& spec, const VerifyOptions& opti
   AnswersSeen seen(expected, rows->count());
   const auto start = std::chrono::steady_clock::now();
   take(verdict, judge(expected, kernel, options, &seen));
-  if (verdict.findings.empty() && plugged.finish) verdict.findings = plugged.finish();
+  if (verdict.finished && plugged.finish) verdict.findings = plugged.finish();
   verdict.seconds = since(start);
   if (verdict.tally.mismatched > 0) verdict.diagnosis = diagnose(expected, seen.with_mismatches(verdict.tally));
   return verdict;

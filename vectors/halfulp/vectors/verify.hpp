@@ -30,6 +30,7 @@ struct Verdict {
   Tally tally;
   Diagnosis diagnosis;                  ///< filled when there are mismatches
   std::vector<KernelFinding> findings;  ///< beside wrong codes; the tally holds what was judged before a failure
+  bool finished = false;                ///< every row was answered
   std::uint64_t pack_faults = 0;        ///< of the mismatches, those where the pack expects what its SPEC does not give
   std::optional<Finding> pack_fault;    ///< the first of them; `got`: what the pack has, `want`: what the SPEC gives
   double seconds = 0;                   ///< of running and judging, without the oracle's table

@@ -193,6 +193,7 @@ Verdict verify_pack(const Plug& plug, const PackReader& pack, const std::string&
       judge.judge(first, got, verdict);
       if (options.progress) options.progress(first + rows, manifest.rows);
     }
+    verdict.finished = true;
     if (plugged.finish) verdict.findings = plugged.finish();
   } catch (const KernelFailure& failure) {
     verdict.findings.push_back({failure.trouble, failure.what()});

@@ -178,8 +178,7 @@ std::uint32_t FactsOf::decode_flags(std::uint64_t word) const {
          bit(kSmallest, magnitude == smallest_);
 }
 
-CastFacts FactsOf::operator()(std::uint64_t word) const {
-  const Run run = expected_.at(word);
+CastFacts FactsOf::operator()(std::uint64_t word, const Run& run) const {
   const CastResult engine = expected_.plan()(word);
   if (engine.code != run.result.code || engine.refusal != run.result.refusal) {
     throw Disagreement("oracle and integer engine disagree on " + spec_text(expected_.plan()) +

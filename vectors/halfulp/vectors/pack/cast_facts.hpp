@@ -34,7 +34,9 @@ class FactsOf {
  public:
   FactsOf(const Expected& expected, FactsKind kind);
   /// Facts of a source container word that the policy does not refuse. Throws Disagreement.
-  CastFacts operator()(std::uint64_t word) const;
+  CastFacts operator()(std::uint64_t word) const { return (*this)(word, expected_.at(word)); }
+  /// The same for a word of that run.
+  CastFacts operator()(std::uint64_t word, const Run& run) const;
 
  private:
   std::uint32_t source_flags(std::uint64_t word) const;

@@ -12,9 +12,7 @@ namespace {
 std::string level_text(const Verdict& verdict) {
   const std::string level(name_of(verdict.level));
   const std::string seeded = "a sample, seed " + std::to_string(verdict.seed);
-  for (const KernelFinding& finding : verdict.findings) {
-    if (!is_wrong(finding.trouble)) return level + ": not finished";
-  }
+  if (!verdict.finished) return level + ": not finished";
   if (verdict.completeness == Completeness::exhaustive) return level + ": every input";
   if (verdict.level == Level::specials) return level + ": a sample";
   if (verdict.completeness == Completeness::sampled) return level + ": " + seeded;

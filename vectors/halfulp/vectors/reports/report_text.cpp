@@ -8,7 +8,7 @@ namespace halfulp::vectors {
 namespace {
 
 constexpr std::size_t kLabel = 12;                                ///< columns of a label
-constexpr std::size_t kGroupWidths[] = {10, 13, 11, 11, 11};      ///< of the table of classes; the last column is free
+constexpr std::size_t kGroupWidths[] = {12, 11, 11, 11, 11};      ///< of the table of classes; the last column is free
 
 std::string padded(const std::string& text, std::size_t width) {
   return text.size() >= width ? text : text + std::string(width - text.size(), ' ');

@@ -1,0 +1,148 @@
+// `halfulp gen`: writes packs of vectors.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "commands.hpp"
+#include "halfulp/error.hpp"
+#include "halfulp/vectors/pack/forms.hpp"
+#include "halfulp/vectors/pack/rows.hpp"
+#include "interrupt.hpp"
+#include "streams.hpp"
+
+namespace halfulp::tool {
+namespace {
+
+namespace vectors = halfulp::vectors;
+
+struct GenOptions {
+  std::string spec, output, level;
+  std::uint64_t seed = 0;
+  std::vector<std::string> also;
+};
+
+constexpr char kExamples[] =
+    "Out: a folder (manifest.json and one .bin of little-endian words per column), or one file where the name\n"
+    "ends in .npz or .safetensors. --also puts further forms beside the columns: vectors.npz, .safetensors,\n"
+    ".memh (Verilog), .h (C), .txt and .json.\n\n"
+    "Examples:\n"
+    "  halfulp gen cast:f32:e4m3 -o e4m3 && rm -r e4m3\n"
+    "  halfulp gen cast:f16:e5m2,rounding=toward_zero -o e5m2.npz --level stratified && rm e5m2.npz\n"
+    "  halfulp gen decode:e4m3 -o decode --also memh,c,txt --quiet && rm -r decode";
+
+template <class Enum>
+Enum require_named(const char* what, const std::string& word, const char* choices) {
+  const auto value = value_named<Enum>(word);
+  if (!value) {
+    throw InputError(std::string(what) + " '" + word.substr(0, 60) + "'", "unknown", std::string("use ") + choices);
+  }
+  return *value;
+}
+
+/// One rewritten line with the share, the rate and the time left; where it is not shown, only interrupts are heard.
+class Progress {
+ public:
+  explicit Progress(bool shows) : shows_(shows) {}
+  void operator()(std::uint64_t done, std::uint64_t total) {
+    throw_if_interrupted();
+    const auto now = std::chrono::steady_clock::now();
+    const double seconds = std::chrono::duration<double>(now - start_).count();
+    if (!shows_ || seconds < 1 || now - last_ < std::chrono::milliseconds(200)) return;
+    last_ = now;
+    shown_ = true;
+    const double rate = static_cast<double>(done) / seconds;
+    std::fprintf(stderr, "\r%5.1f %%  %.0f M rows/s  %.0f s left   ", 100 * static_cast<double>(done) / static_cast<double>(total),
+                 rate / 1e6, static_cast<double>(total - done) / rate);
+  }
+  ~Progress() {
+    if (shown_) std::fputs("\r\033[K", stderr);
+  }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+ private:
+  bool shows_, shown_ = false;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now(), last_;
+};
+
+std::uint64_t bytes_of(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (!fs::is_directory(path, error)) return fs::file_size(path);
+  std::uint64_t bytes = 0;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path)) bytes += entry.file_size();
+  return bytes;
+}
+
+void report(const vectors::Manifest& manifest, const std::string& path, const Globals& globals) {
+  const std::uint64_t bytes = bytes_of(path);
+  Output output;
+  if (globals.json) {
+    const nlohmann::ordered_json json = {{"spec", manifest.spec}, {"level", name_of(manifest.level)}, {"seed", manifest.seed},
+                                         {"rows", manifest.rows}, {"refused", manifest.refused},
+                                         {"completeness", name_of(manifest.completeness)}, {"bytes", bytes}, {"path", path}};
+    output.text() = json.dump() + "\n";
+  } else if (!globals.quiet) {
+    output.text() = std::to_string(manifest.rows) + " rows, level " + std::string(name_of(manifest.level)) + ", " +
+                    std::string(name_of(manifest.completeness)) + ", " + std::to_string(bytes) + " bytes in " + path + "\n";
+  }
+  output.flush();
+}
+
+int run_gen(const GenOptions& options, const Globals& globals) {
+  std::optional<vectors::Level> level;
+  if (!options.level.empty())
+    level = require_named<vectors::Level>("level", options.level, "specials, thresholds, stratified or exhaustive");
+  std::vector<vectors::Form> forms;
+  for (const std::string& word : options.also)
+    forms.push_back(require_named<vectors::Form>("form", word, "npz, safetensors, memh, c, txt or json"));
+  const bool one_file = options.output.ends_with(".npz") || options.output.ends_with(".safetensors");
+  if (one_file && !forms.empty())
+    throw InputError("--also", "'" + options.output + "' is one file", "name a folder, beside whose columns the other forms stand");
+  const auto rows = vectors::rows_of_spec(options.spec, level, options.seed);
+  for (const vectors::Form form : forms) vectors::check_form(form, rows->manifest());
+  const auto writer = vectors::write_pack(options.output, rows->manifest());
+  Progress progress(!globals.quiet && isatty(STDERR_FILENO) != 0);
+  vectors::write_rows(*rows, *writer, {globals.thread_count(), [&](std::uint64_t done, std::uint64_t total) { progress(done, total); }});
+  if (!forms.empty()) {
+    const std::string folder = writer->stage();
+    const auto pack = vectors::read_pack(folder, vectors::Hashes::trusted);
+    for (const vectors::Form form : forms) {
+      throw_if_interrupted();
+      vectors::write_form(form, *pack, folder + "/" + vectors::form_file(form), globals.thread_count(), throw_if_interrupted);
+    }
+  }
+  throw_if_interrupted();
+  writer->commit();
+  report(rows->manifest(), options.output, globals);
+  return kPassed;
+}
+
+}  // namespace
+
+void add_gen(CLI::App& app, const Globals& globals, Runner& runner) {
+  CLI::App* command = app.add_subcommand("gen", "Write a pack of golden vectors");
+  const auto options = std::make_shared<GenOptions>();
+  command->add_option("spec", options->spec, "cast:FROM:TO[@DIALECT][,key=value]… or decode:FORMAT[:TO]")
+      ->type_name("SPEC")
+      ->required();
+  command->add_option("-o,--output", options->output, "A new folder, .npz or .safetensors")->type_name("DIR")->required();
+  command
+      ->add_option("--level", options->level,
+                   "specials, thresholds (default of casts), stratified (default of decodes), exhaustive")
+      ->type_name("LEVEL");
+  command->add_option("--seed", options->seed, "Seed of the random rows (default 0)")->type_name("N");
+  command->add_option("--also", options->also, "Further forms: npz,safetensors,memh,c,txt,json")->type_name("FORMS")->delimiter(',');
+  command->footer(kExamples);
+  command->callback([options, &globals, &runner] {
+    runner = [options, &globals] { return run_interruptible([&] { return run_gen(*options, globals); }); };
+  });
+}
+
+}  // namespace halfulp::tool

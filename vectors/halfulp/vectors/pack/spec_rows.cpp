@@ -1,0 +1,39 @@
+// Which kinds of SPEC packs are made of: one row each.
+#include "halfulp/error.hpp"
+#include "halfulp/vectors/decode.hpp"
+#include "halfulp/vectors/pack/rows.hpp"
+
+namespace halfulp::vectors {
+namespace {
+
+struct SpecKind {
+  std::string_view prefix;
+  Level level;  ///< if none is named
+  std::unique_ptr<RowSource> (*open)(std::string_view spec, Level level, std::uint64_t seed);
+};
+
+constexpr SpecKind kSpecKinds[] = {
+    {"cast:", Level::thresholds,
+     [](std::string_view spec, Level level, std::uint64_t seed) {
+       return cast_rows(make_plan(parse_cast_spec(spec)), level, seed);
+     }},
+    {"decode:", Level::stratified,
+     [](std::string_view spec, Level level, std::uint64_t seed) {
+       return decode_rows(parse_decode_spec(spec), level, seed);
+     }},
+};
+
+}  // namespace
+
+std::unique_ptr<RowSource> rows_of_spec(std::string_view spec, std::optional<Level> level,
+                                        std::uint64_t seed) {
+  for (const SpecKind& kind : kSpecKinds) {
+    if (spec.starts_with(kind.prefix)) return kind.open(spec, level.value_or(kind.level), seed);
+  }
+  if (spec.find("->") != std::string_view::npos)
+    return kSpecKinds[0].open(spec, level.value_or(kSpecKinds[0].level), seed);
+  throw InputError("SPEC '" + std::string(spec.substr(0, 60)) + "'", "packs are not made of it",
+                   "write cast:FROM:TO[@DIALECT][,key=value]… or decode:FORMAT[:TO]");
+}
+
+}  // namespace halfulp::vectors
