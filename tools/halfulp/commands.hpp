@@ -39,12 +39,9 @@ void add_cast(CLI::App& app, const Globals& globals, Runner& runner);
 void add_thresholds(CLI::App& app, const Globals& globals, Runner& runner);
 void add_explain(CLI::App& app, const Globals& globals, Runner& runner);
 void add_verify(CLI::App& app, const Globals& globals, Runner& runner);
-<<<<<<< HEAD
 void add_coverage(CLI::App& app, const Globals& globals, Runner& runner);
 void add_diagnose(CLI::App& app, const Globals& globals, Runner& runner);
-=======
 void add_gen(CLI::App& app, const Globals& globals, Runner& runner);
->>>>>>> d
 void add_recipes(CLI::App& app, const Globals& globals, Runner& runner);
 void add_quantize(CLI::App& app, const Globals& globals, Runner& runner);
 void add_dequantize(CLI::App& app, const Globals& globals, Runner& runner);

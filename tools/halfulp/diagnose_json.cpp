@@ -13,6 +13,7 @@ nlohmann::ordered_json diagnosis_json(const CastPlan& plan, const Diagnosis& dia
   for (const Fit& fit : diagnosis.fits) {
     Json one = {{"behaviour", fit.behaviour},
                 {"equals", fit.equals},
+                {"allowed_by", fit.allowed_by},
                 {"departures", fit.departures},
                 {"matched", fit.matched},
                 {"explained", fit.explained},

@@ -21,6 +21,7 @@ struct Whole {
   Behaviour rule;
   int departures = 0;
   bool is_dialect = false;
+  bool open_nan = false;  ///< leaves the NaN open, where the SPEC does not
   Score score;
 };
 
@@ -73,6 +74,7 @@ class FromBase {
   FromBase(const CastPlan& spec, Base base, BaseKind kind, Part& numbers, Part& nans)
       : base_(std::move(base)),
         kind_(kind),
+        spec_leaves_nan_open_(spec.policy.nan_code == NanCode::any),
         numbers_(base_.behaviour, kind,
                  with_learned(number_moves(spec, base_.behaviour), "inf",
                               learned(numbers, *spec.from, NumberClass::infinity), &Behaviour::infinity_codes),
@@ -124,29 +126,31 @@ class FromBase {
 
   Whole whole(const Found& number, const Found& nan, const Score& score) const {
     Whole one{base_.text, number.behaviour, own_cost() + number.cost + nan.cost,
-              base_.is_dialect && number.moves.empty() && nan.moves.empty(), score};
+              base_.is_dialect && number.moves.empty() && nan.moves.empty(), false, score};
     for (const std::size_t i : number.moves) append(one.text, numbers_.moves()[i].text);
     for (const std::size_t i : nan.moves) {
       append(one.text, nans_.moves()[i].text);
       nans_.moves()[i].apply(one.rule);
     }
+    one.open_nan = one.rule.to.has_nan() && one.rule.policy.nan_code == NanCode::any && !spec_leaves_nan_open_;
     return one;
   }
 
   Base base_;
   BaseKind kind_;
+  bool spec_leaves_nan_open_;
   Search numbers_;
   Search nans_;
 };
 
-/// The smallest of the words on which two behaviours part.
+/// The smallest of the words on which two behaviours part. A NaN that one of them leaves open parts nothing, nor does a
+/// word that one of them refuses.
 std::optional<Finding> parting(const Behaviour& a, const Behaviour& b, const std::vector<std::uint64_t>& words) {
   for (const std::uint64_t word : words) {
     const CastResult x = a(word);
     const CastResult y = b(word);
-    if (x.code == y.code && x.refusal == y.refusal) continue;
-    if (x.refusal == Refusal::none && y.refusal == Refusal::none && (a.gives(word, y.code) || b.gives(word, x.code))) continue;
-    return Finding{word, x.code, y.code};
+    if (x.code == y.code || x.refusal != Refusal::none || y.refusal != Refusal::none) continue;
+    if (!a.gives(word, y.code) && !b.gives(word, x.code)) return Finding{word, x.code, y.code};
   }
   return std::nullopt;
 }
@@ -161,9 +165,9 @@ void report_exact(const Expected& expected, const std::vector<Whole>& list, Diag
     const auto same = std::find_if(diagnosis.fits.begin(), diagnosis.fits.end(),
                                    [&](const Fit& fit) { return !parting(fit.rule, one.rule, words); });
     if (same != diagnosis.fits.end()) {
-      same->equals.push_back(one.text);
+      (one.open_nan ? same->allowed_by : same->equals).push_back(one.text);
     } else if (diagnosis.fits.size() < kMostGroups) {
-      Fit fit{one.text, one.rule, {}, diagnosis.cases, one.score.explained, 0, one.departures, {}, {}};
+      Fit fit{one.text, one.rule, {}, {}, diagnosis.cases, one.score.explained, 0, one.departures, {}, {}};
       if (!diagnosis.fits.empty()) fit.apart = parting(diagnosis.fits.front().rule, one.rule, words);
       diagnosis.fits.push_back(std::move(fit));
     }
@@ -176,7 +180,7 @@ void report_partial(const std::vector<Whole>& list, Diagnosis& diagnosis) {
     if (one.score.mistakes() * 2 > diagnosis.differences() || diagnosis.fits.size() == kMostPartial) break;
     if (one.score.mistakes() == last) continue;  // as good as a simpler one
     last = one.score.mistakes();
-    diagnosis.fits.push_back({one.text, one.rule, {}, diagnosis.cases - last, one.score.explained, one.score.broken,
+    diagnosis.fits.push_back({one.text, one.rule, {}, {}, diagnosis.cases - last, one.score.explained, one.score.broken,
                               one.departures, one.score.unexplained, {}});
   }
 }
@@ -214,7 +218,7 @@ Diagnosis diagnose(const Expected& expected, std::span<const Answer> answers) {
   for (const FromBase& from : searches) from.collect(numbers, nans, differences, list);
   std::stable_sort(list.begin(), list.end(), [](const Whole& a, const Whole& b) {
     if (a.score.mistakes() != b.score.mistakes()) return a.score.mistakes() < b.score.mistakes();
-    return a.departures < b.departures;
+    return a.departures != b.departures ? a.departures < b.departures : a.open_nan < b.open_nan;
   });
   if (!list.empty() && list.front().score.mistakes() == 0)
     report_exact(expected, list, diagnosis);

@@ -11,7 +11,7 @@ constexpr std::size_t kMostEquals = 12;
 
 /// Tenths of a percent, rounded down: 100 % is never shown for a part.
 std::string share_of(std::uint64_t part, std::uint64_t whole) {
-  const auto permille = static_cast<std::uint64_t>(static_cast<unsigned __int128>(part) * 1000 / whole);
+  const std::uint64_t permille = part * 1000 / whole;  // counts of answers are far below 2^54
   return std::to_string(permille / 10) + "." + std::to_string(permille % 10) + " %";
 }
 
@@ -45,6 +45,7 @@ std::vector<DiagnosisLine> diagnosis_lines(const CastPlan& plan, const Diagnosis
     if (!fit.equals.empty()) {
       lines.push_back({"", "the same on " + grouped_digits(diagnosis.compared) + " inputs compared: " + joined(fit.equals)});
     }
+    if (!fit.allowed_by.empty()) lines.push_back({"", "allowed by " + joined(fit.allowed_by) + ", any NaN code being right there"});
     if (fit.apart) {
       lines.push_back({"", "to tell it from " + diagnosis.fits.front().behaviour + " ask for " +
                                word_text(*plan.from, fit.apart->word) + ": " + word_text(plan.to, fit.apart->want) + ", not " +
