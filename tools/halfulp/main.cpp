@@ -33,7 +33,9 @@ int run(int argc, char** argv) {
   add_thresholds(app, globals, runner);
   add_explain(app, globals, runner);
   add_verify(app, globals, runner);
+  add_diagnose(app, globals, runner);
   add_gen(app, globals, runner);
+  add_coverage(app, globals, runner);
   add_recipes(app, globals, runner);
   add_quantize(app, globals, runner);
   add_dequantize(app, globals, runner);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "diagnose_json.hpp"
 #include "halfulp/names.hpp"
 #include "halfulp/vectors/card.hpp"
 #include "halfulp/vectors/listing.hpp"
@@ -35,23 +36,6 @@ Json groups_json(const Verdict& verdict) {
                       {"first", finding_json(verdict.plan, group.first)}});
   }
   return groups;
-}
-
-Json diagnosis_json(const Verdict& verdict) {
-  Json fits = Json::array();
-  for (const Fit& fit : verdict.diagnosis.fits) {
-    Json one = {{"behaviour", fit.behaviour},
-                {"equals", fit.equals},
-                {"matched", fit.matched},
-                {"explained", fit.explained},
-                {"broken", fit.broken}};
-    if (fit.unexplained) one["unexplained"] = finding_json(verdict.plan, *fit.unexplained);
-    fits.push_back(one);
-  }
-  return {{"answers", verdict.diagnosis.cases},
-          {"by_spec", verdict.diagnosis.by_spec},
-          {"differences", verdict.diagnosis.differences()},
-          {"fits", fits}};
 }
 
 /// The mismatches with the smallest source words, of those that were kept.
@@ -114,7 +98,7 @@ std::string verdict_json(const Verdict& verdict) {
     json["first"] = first;
     json["groups"] = groups_json(verdict);
     json["examples"] = examples_json(verdict);
-    json["diagnosis"] = diagnosis_json(verdict);
+    json["diagnosis"] = diagnosis_json(verdict.plan, verdict.diagnosis);
   }
   return line(json);
 }

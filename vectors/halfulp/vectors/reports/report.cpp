@@ -2,6 +2,7 @@
 #include "halfulp/vectors/reports/report.hpp"
 
 #include "halfulp/names.hpp"
+#include "halfulp/vectors/diagnose_text.hpp"
 #include "halfulp/vectors/kernels/plugged.hpp"
 
 namespace halfulp::vectors {
@@ -51,28 +52,10 @@ void add_facts(const Verdict& verdict, Report& report) {
 }
 
 void add_diagnosis(const Verdict& verdict, Report& report) {
-  const Diagnosis& diagnosis = verdict.diagnosis;
-  if (diagnosis.differences() == 0) return;
-  report.diagnosis_title = "what would explain it (" + grouped_digits(diagnosis.cases) +
-                           " answers scored: ties, specials, a sample; " +
-                           grouped_digits(diagnosis.differences()) + " differ)";
-  for (const Fit& fit : diagnosis.fits) {
-    const bool all = fit.matched == diagnosis.cases;
-    const std::uint64_t permille = fit.explained * 1000 / diagnosis.differences();
-    std::string text = fit.behaviour + "  explains " + grouped_digits(fit.explained) + " of " +
-                       grouped_digits(diagnosis.differences()) + " differences, breaks " +
-                       grouped_digits(fit.broken) + " matches";
-    if (!all && fit.unexplained) {
-      text += " (not " + word_text(*verdict.plan.from, fit.unexplained->word) + ": " +
-              word_text(verdict.plan.to, fit.unexplained->got) + ")";
-    }
-    for (std::size_t i = 0; i < fit.equals.size(); ++i)
-      text += (i == 0 ? "; the same as " : ", ") + fit.equals[i];
-    report.diagnosis.push_back(
-        {all ? "all" : std::to_string(permille / 10) + "." + std::to_string(permille % 10) + " %", text});
-  }
-  if (diagnosis.fits.empty())
-    report.diagnosis.push_back({"", "no named behaviour explains these differences"});
+  if (verdict.diagnosis.differences() == 0) return;
+  report.diagnosis_title = diagnosis_title(verdict.diagnosis);
+  for (const DiagnosisLine& line : diagnosis_lines(verdict.plan, verdict.diagnosis))
+    report.diagnosis.push_back({line.share, line.text});
 }
 
 void add_groups(const Verdict& verdict, Report& report) {

@@ -49,7 +49,7 @@ std::string report_text(const Report& report, bool color) {
   for (const CardLine& line : report.card) add_line(text, line.label, line.text);
   if (!report.diagnosis_title.empty()) text += "\n" + report.diagnosis_title + "\n";
   for (const CardLine& line : report.diagnosis) {
-    text += "  " + (line.label.empty() ? "" : right(line.label, 7) + "  ") + line.text + "\n";
+    text += "  " + right(line.label, 7) + "  " + line.text + "\n";
   }
   text += "\n";
   add_group_row(text, report.group_heads);
