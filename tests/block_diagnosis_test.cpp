@@ -62,7 +62,7 @@ bool is_right_name(const BlockMutant& mutant, const BlockDiagnosis& diagnosis) {
 
 TEST(BlockDiagnosis, NamesEveryMutant) {
   for (const BlockMutant& mutant : block_mutants()) {
-    const RecipePlan plan = parse_recipe_spec(mutant.spec + ",rows=160");
+    const RecipePlan plan = parse_recipe_spec(mutant.spec + ",rows=96");
     const RecipeVerdict verdict = verify_recipe(plan, recipe_kernel(plan, "mutant:" + mutant.name));
     const BlockDiagnosis diagnosis = diagnose_blocks(plan, verdict.rows, verdict.answers.rows);
     EXPECT_TRUE(is_right_name(mutant, diagnosis)) << mutant.name << "\n" << diagnosis_text(diagnosis);

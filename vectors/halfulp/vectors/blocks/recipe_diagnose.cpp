@@ -33,7 +33,8 @@ class Scorer {
   std::vector<Score> score(const std::vector<Behaviour>& behaviours) const {
     std::vector<Score> scores;
     for (const Behaviour& behaviour : behaviours) {
-      Score score{.behaviour = &behaviour};
+      Score score;
+      score.behaviour = &behaviour;
       for (std::size_t i = 0; i < first_.size() && (i < kProbe || score.explained > 0); ++i) add(first_[i], score);
       if (score.explained > 0) scores.push_back(score);
     }

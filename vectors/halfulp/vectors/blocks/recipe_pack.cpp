@@ -13,13 +13,17 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// One line per step: scope, result, operation, what is rounded and how.
 Json steps_json(const recipes::QuantRecipe& recipe, const std::vector<recipes::Step>& steps) {
   Json list = Json::array();
   for (const recipes::Step& step : steps) {
     if (step.op == recipes::Op::constant) continue;
     const recipes::StepText text = recipes::step_text(recipe, step);
-    list.push_back({{"per", text.per}, {"result", text.result}, {"operation", text.operation}, {"precision", text.precision},
-                    {"rounding", text.rounding}, {"exact", text.exact}});
+    std::string line = text.per + ": " + text.result + " = " + text.operation;
+    if (!text.precision.empty()) line += ", " + text.precision;
+    if (!text.rounding.empty()) line += ", " + text.rounding;
+    if (!text.exact) line += ", any result within one ulp is admissible";
+    list.push_back(line);
   }
   return list;
 }
@@ -41,7 +45,6 @@ std::string details_of(const RecipePlan& plan) {
   if (recipe.transform_reg >= 0) json["transform"] = steps_json(recipe, recipe.transform_steps);
   json["quantize"] = steps_json(recipe, recipe.steps);
   json["dequantize"] = steps_json(recipe, recipe.value_steps);
-  json["facts"] = recipe.facts;
   return json.dump();
 }
 

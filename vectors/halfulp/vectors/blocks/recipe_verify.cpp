@@ -10,7 +10,7 @@
 namespace halfulp::vectors {
 namespace {
 
-constexpr std::size_t kStretchBytes = std::size_t{1} << 20;  ///< of inputs per call
+constexpr std::size_t kStretchBytes = std::size_t{1} << 18;  ///< of inputs per call
 
 /// Columns of some rows, whole.
 class Columns {

@@ -1,0 +1,176 @@
+// `halfulp gen` as a user runs it.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "command_runner.hpp"
+
+namespace command {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Folder {
+ public:
+  Folder() {
+    char name[] = "/tmp/halfulp-test-XXXXXX";
+    path_ = mkdtemp(name);
+  }
+  ~Folder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
+  std::ptrdiff_t files() const { return std::distance(fs::directory_iterator(path_), {}); }
+
+ private:
+  std::string path_;
+};
+
+std::string bytes_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(Gen, OneLineSaysWhatWasWritten) {
+  const Folder folder;
+  const Result r = run({"gen", "cast:bf16:e4m3", "-o", folder / "a", "--level", "exhaustive"});
+  EXPECT_EQ(r.status, 0) << r.error;
+  std::uintmax_t bytes = 0;
+  for (const auto& file : fs::directory_iterator(folder / "a")) bytes += file.file_size();
+  EXPECT_EQ(r.out, "65536 rows, level exhaustive, exhaustive, " + std::to_string(bytes) + " bytes in " +
+                       folder / "a" + "\n");
+  EXPECT_EQ(r.error, "");
+  EXPECT_EQ(bytes_of(folder / "a/input.bin").size(), 131072u);
+  EXPECT_EQ(bytes_of(folder / "a/expected.bin").size(), 65536u);
+  const Result quiet = run({"gen", "cast:bf16:e4m3", "-o", folder / "b.npz", "--quiet"});
+  EXPECT_EQ(quiet.status, 0);
+  EXPECT_EQ(quiet.out + quiet.error, "");
+}
+
+TEST(Gen, JsonSaysTheSame) {
+  const Folder folder;
+  const Result r = run({"gen", "bf16->e2m1", "-o", folder / "a.safetensors", "--json", "--seed", "7",
+                        "--level", "stratified"});
+  ASSERT_EQ(r.status, 0) << r.error;
+  const auto json = nlohmann::json::parse(r.out);
+  EXPECT_EQ(json["spec"], "cast:bf16:e2m1");
+  EXPECT_EQ(json["level"], "stratified");
+  EXPECT_EQ(json["seed"], 7);
+  EXPECT_EQ(json["completeness"], "complete_for_monotone");
+  EXPECT_GT(json["refused"], 10);
+  EXPECT_GT(json["rows"], 1000);
+  EXPECT_EQ(json["bytes"], fs::file_size(folder / "a.safetensors"));
+  EXPECT_EQ(json["path"], folder / "a.safetensors");
+}
+
+TEST(Gen, LevelsHaveTheirDefaults) {
+  const Folder folder;
+  EXPECT_NE(
+      run({"gen", "cast:f32:e4m3", "-o", folder / "a"}).out.find("level thresholds, complete_for_monotone"),
+      std::string::npos);
+  EXPECT_NE(
+      run({"gen", "decode:e5m2", "-o", folder / "b"}).out.find("256 rows, level stratified, exhaustive"),
+      std::string::npos);
+}
+
+TEST(Gen, TheSameBytesOnEveryNumberOfThreadsAndOtherOnesForAnotherSeed) {
+  const Folder folder;
+  const auto made = [&](const std::string& name, const char* threads, const char* seed) {
+    const Result r = run({"gen", "cast:f32:bf16", "-o", folder / name, "--level", "stratified", "--threads",
+                          threads, "--seed", seed, "--also", "txt,memh"});
+    EXPECT_EQ(r.status, 0) << r.error;
+    std::string all;
+    for (const char* file : {"manifest.json", "input.bin", "expected.bin", "flags.bin", "status.bin",
+                             "vectors.txt", "vectors.memh"})
+      all += bytes_of(folder / (name + "/" + file));
+    return all;
+  };
+  const std::string one = made("one", "1", "1");
+  EXPECT_TRUE(one == made("five", "5", "1"));
+  EXPECT_FALSE(one == made("other", "5", "2"));
+}
+
+TEST(Gen, FurtherFormsStandBesideTheColumns) {
+  const Folder folder;
+  const Result r =
+      run({"gen", "decode:e2m1", "-o", folder / "a/", "--also", "npz,safetensors,memh,c,txt,json"});
+  ASSERT_EQ(r.status, 0) << r.error;
+  for (const char* file : {"vectors.npz", "vectors.safetensors", "vectors.memh", "vectors.h", "vectors.txt",
+                           "vectors.json", "manifest.json"})
+    EXPECT_GT(bytes_of(folder / (std::string("a/") + file)).size(), 100u) << file;
+  EXPECT_EQ(bytes_of(folder / "a/vectors.txt").substr(0, 36), "# input:e2m1 expected:f32; decode:e2");
+}
+
+struct Bad {
+  const char* arguments;
+  const char* message;
+};
+const Bad kBad[] = {
+    {"gen cast:f32:e4m4", "format 'e4m4'"},
+    {"gen mma:x", "packs are not made of it"},
+    {"gen decode:f64:f32", "does not hold every value"},
+    {"gen cast:f64:e4m3 --level exhaustive", "too many codes"},
+    {"gen cast:f32:f64 --level exhaustive", "too many steps"},
+    {"gen cast:f32:e4m3 --level all", "level 'all'"},
+    {"gen cast:f32:e4m3 --also pdf", "form 'pdf'"},
+    {"gen cast:f32:e4m3,rounding=stochastic,sr-bits=4", "random word"},
+    {"gen cast:f32:f16 --level stratified --also json", "it takes at most 65536"},
+    {"gen cast:exact:e4m3", "source exact"},
+};
+
+TEST(Gen, BadArgumentsGiveOneLineAndLeaveNothing) {
+  const Folder folder;
+  for (const Bad& bad : kBad) {
+    std::vector<std::string> arguments = split(bad.arguments);
+    arguments.insert(arguments.end(), {"-o", folder / "a"});
+    const Result r = run(arguments);
+    EXPECT_EQ(r.status, 2) << bad.arguments;
+    expect_one_error_line(r.error);
+    EXPECT_NE(r.error.find(bad.message), std::string::npos) << r.error;
+  }
+  EXPECT_EQ(folder.files(), 0);
+  EXPECT_EQ(run({"gen", "decode:e2m1", "-o", folder / "a"}).status, 0);
+  const Result again = run({"gen", "decode:e2m1", "-o", folder / "a"});
+  EXPECT_EQ(again.status, 2);
+  EXPECT_NE(again.error.find("exists and is not empty"), std::string::npos) << again.error;
+  const Result file = run({"gen", "decode:e2m1", "-o", folder / "a.npz", "--also", "c"});
+  EXPECT_EQ(file.status, 2);
+  EXPECT_NE(file.error.find("is one file"), std::string::npos) << file.error;
+  EXPECT_EQ(run({"gen", "decode:e2m1"}).status, 2);
+  EXPECT_EQ(folder.files(), 1);
+}
+
+TEST(Gen, AFullDiskLeavesNothing) {
+  const Folder folder;
+  // A file of at most 64 KiB: what is larger cannot be written. SIGXFSZ must be ignored for write() to fail
+  // instead.
+  for (const char* name : {"a", "a.npz", "a.safetensors"}) {
+    const Result r = run_shell("trap '' XFSZ; ulimit -f 64; halfulp gen cast:f32:f16 -o " + folder / name);
+    EXPECT_EQ(r.status, 2) << r.out;
+    expect_one_error_line(r.error);
+    EXPECT_NE(r.error.find("cannot be written"), std::string::npos) << r.error;
+    EXPECT_EQ(folder.files(), 0) << name;
+  }
+}
+
+TEST(Gen, CtrlCLeavesNothing) {
+  const Folder folder;
+  for (const char* name : {"a", "a.npz"}) {
+    // 2^32 rows: it is stopped long before the end.
+    const Result r = run_shell("halfulp gen cast:f32:e4m3 --level exhaustive -o " + folder / name +
+                               " & child=$!; while [ -z \"$(ls " + folder / "" +
+                               ")\" ]; do sleep 0.05; done; sleep 0.2; "
+                               "kill -TERM $child; wait $child; echo status $?");
+    EXPECT_EQ(r.out, "status 143\n") << r.error;
+    EXPECT_EQ(folder.files(), 0) << name;
+  }
+}
+
+}  // namespace
+}  // namespace command
