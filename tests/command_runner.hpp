@@ -66,6 +66,8 @@ class Process {
     }
   }
 
+  void send_signal(int number) const { kill(pid_, number); }
+
   /// What standard output holds within `milliseconds`, up to and including the next line end.
   std::string read_line(int milliseconds) {
     std::string line;

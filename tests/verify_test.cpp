@@ -1,4 +1,4 @@
-// Every implementation found follows its own dialect; every mutant is killed; the judge judges itself.
+// This project's engines pass, and the judge judges itself. Libraries: verify_libraries_test; mutants: mutants_test.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,43 +21,6 @@ Verdict run(const Implementation& implementation, const std::string& spec, Level
 std::string with_card(const Verdict& verdict) {
   return verdict.passed() ? "" : verdict_text(verdict, false);
 }
-
-/// Wide targets have tens of thousands of steps: their directed roundings belong to the exhaustive tier, as
-/// does every word of 16-bit sources in roundings other than ties_to_even.
-bool in_default_tier(const CastPlan& plan) {
-  return plan.to.width <= 8 || plan.from->width <= 16 || plan.policy.rounding == Rounding::ties_to_even;
-}
-
-class Library : public testing::TestWithParam<std::string> {};
-
-TEST_P(Library, follows_its_dialect_at_every_threshold_and_on_all_16_bit_sources_under_ties_to_even) {
-  const Implementation& library = require_implementation(GetParam());
-  if (!library.missing.empty()) GTEST_SKIP() << "not found: " << library.name << ": " << library.missing;
-  std::uint64_t checked = 0;
-  int claims = 0;
-  for (const Claim& claim : library.claims) {
-    const CastPlan plan = make_plan(parse_cast_spec(claim.spec));
-    if (!in_default_tier(plan)) continue;
-    const bool all = plan.from->width <= 16 && plan.policy.rounding == Rounding::ties_to_even;
-    const Verdict verdict = run(library, claim.spec, all ? Level::exhaustive : Level::thresholds);
-    EXPECT_EQ(spec_text(verdict.plan), spec_text(plan));
-    EXPECT_EQ(with_card(verdict), "");
-    checked += verdict.tally.checked;
-    ++claims;
-  }
-  std::cout << library.name << " " << library.version << ": " << claims << " casts, " << checked
-            << " answers\n";
-  EXPECT_GT(checked, 0u);
-}
-
-INSTANTIATE_TEST_SUITE_P(All, Library,
-                         testing::Values("cpu-f16c", "cpu-avx512-bf16", "cpu-arm-fcvt", "cuda-headers",
-                                         "apfloat", "ml_dtypes", "gfloat", "numpy"),
-                         [](const auto& library) {
-                           std::string name = library.param;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
 
 // clang-format off
 constexpr const char* kEngineSpecs[] = {
@@ -98,56 +61,6 @@ const Verdict& verdict_of(const Implementation& mutant) {
   if (found != made.end()) return found->second;
   return made.emplace(mutant.name, run(mutant, mutant.claims.front().spec, Level::thresholds))
       .first->second;
-}
-
-TEST(Mutants, are_killed_by_the_thresholds_of_their_SPEC) {
-  EXPECT_GE(mutants().size(), 15u);
-  for (const Implementation& mutant : mutants()) {
-    const Verdict& verdict = verdict_of(mutant);
-    EXPECT_GT(verdict.tally.mismatched, 0u) << mutant.name << " survives " << mutant.claims.front().spec;
-    const Diagnosis& found = verdict.diagnosis;
-    const bool explained = !found.fits.empty() && found.fits.front().matched == found.cases;
-    std::cout << mutant.name << "  " << mutant.claims.front().spec << "  " << verdict.tally.mismatched
-              << " of " << verdict.tally.checked << "  " << (explained ? found.fits.front().behaviour : "-")
-              << "\n";
-  }
-}
-
-TEST(Mutants, are_named_by_the_diagnosis) {
-  const std::pair<const char*, const char*> expected[] = {
-      {"truncate", "rounding=toward_zero"},
-      {"ties_away", "rounding=ties_to_away"},
-      {"flush_in", "flush=in"},
-      {"flush_out", "flush=out"},
-      {"saturates", "overflow=saturate"},
-      {"inf_kept", "overflow=saturate_keep_inf"},
-      {"double_f16", "via=f16"},
-      {"double_bf16", "via=bf16"},
-      {"double_f32", "via=f32"},
-      {"clamp_before_rounding", "overflow-test=before"},
-      {"nan_sign", "nan=positive"},
-      {"nan_payload", "nan-code=ones"},
-      {"e8m0_ceil", "rounding=toward_positive"},
-      {"fnuz_bias", "bias=8"},
-  };
-  for (const auto& [name, behaviour] : expected) {
-    const Implementation& mutant = require_implementation(std::string("mutant:") + name);
-    const Diagnosis& found = verdict_of(mutant).diagnosis;
-    ASSERT_FALSE(found.fits.empty()) << name;
-    EXPECT_EQ(found.fits.front().behaviour, behaviour) << name;
-    EXPECT_EQ(found.fits.front().matched, found.cases) << name;
-  }
-}
-
-TEST(Diagnosis, of_partial_explanations_only_a_nearly_full_one_is_named) {
-  for (const Implementation& mutant : mutants()) {
-    const Diagnosis found = verdict_of(mutant).diagnosis;
-    for (const Fit& fit : found.fits) {
-      EXPECT_EQ(fit.matched, found.by_spec + fit.explained - fit.broken) << mutant.name;
-      EXPECT_GE(fit.explained * 10, found.differences() * 9) << mutant.name;
-      EXPECT_TRUE(found.fits.size() == 1 || fit.matched == found.cases) << mutant.name;
-    }
-  }
 }
 
 TEST(Sweep, totals_and_examples_do_not_depend_on_threads) {
@@ -209,7 +122,7 @@ TEST(Card, distances_are_exact_or_say_that_they_are_not) {
   EXPECT_EQ(ulp_text(tiny * Exact(3)), "less than 2^-123");
   EXPECT_EQ(ulp_text(Exact::ratio(1, 3) + tiny), "≈ 0.3333333333");
   EXPECT_EQ(ulp_text(Exact::pow2(100) * Exact(3) + tiny), "more than 2^101");
-  expect_parts(mutant_card("shift_modulo_64"), {"just under 1 ulp above x", "no named behaviour"});
+  expect_parts(mutant_card("shift_modulo_64"), {"just under 1 ulp above x"});
 }
 
 TEST(Card, orders_negative_numbers_by_value_and_keeps_the_sign_of_zero) {
@@ -292,7 +205,8 @@ TEST(Verdict, a_kernel_that_fails_is_not_passed) {
   const Verdict verdict = run(broken, "cast:f32:e4m3", Level::thresholds);
   EXPECT_FALSE(verdict.passed());
   EXPECT_EQ(verdict.tally.checked, 0u);
-  EXPECT_EQ(verdict.failure, "it crashed");
+  ASSERT_EQ(verdict.findings.size(), 1u);
+  EXPECT_EQ(verdict.findings[0].text, "it crashed");
 }
 
 }  // namespace

@@ -301,7 +301,11 @@ CastRequest parse_cast_spec(std::string_view spec) {
     const std::string_view field = tail.substr(0, tail.find(','));
     const auto equals = field.find('=');
     if (equals == std::string_view::npos) throw InputError(shown, quoted(field) + " has no '='", mend);
-    request.options.emplace_back(field.substr(0, equals), field.substr(equals + 1));
+    const std::string_view key = field.substr(0, equals);
+    const auto same_key = [key](const auto& option) { return option.first == key; };
+    if (std::any_of(request.options.begin(), request.options.end(), same_key))
+      throw InputError(shown, quoted(key) + " is named twice", "name it once");
+    request.options.emplace_back(key, field.substr(equals + 1));
     if (field.size() + 1 == tail.size()) throw InputError(shown, "it ends with a comma", mend);
     tail = field.size() == tail.size() ? std::string_view{} : tail.substr(field.size() + 1);
   }

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
 #include <cstdlib>
 #include <string_view>
 #include <thread>
@@ -111,6 +113,16 @@ std::vector<std::string> parse_order(int argc, char** argv) {
 void add_globals(CLI::App& app, Globals& globals) {
   add_globals_here(app, globals);
   for (CLI::App* command : app.get_subcommands({})) add_globals(*command, globals);
+}
+
+CLI::Option* digits_only(CLI::Option* option) {
+  return option->check([](const std::string& text) {
+    const std::string_view digits = trimmed(text);
+    std::uint64_t number = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    const bool fits = error == std::errc{} && end == digits.data() + digits.size();
+    return fits ? std::string() : std::string(digits) + " is not a 64-bit number in decimal digits";
+  });
 }
 
 std::string parse_error_text(const CLI::App& app, const CLI::ParseError& error) {

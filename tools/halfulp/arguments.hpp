@@ -17,6 +17,9 @@ std::vector<std::string> parse_order(int argc, char** argv);
 /// Adds the options of Globals to a command and to its subcommands, where they have none of that name.
 void add_globals(CLI::App& app, Globals& globals);
 
+/// Refuses everything but decimal digits of 64 bits: CLI11 would wrap a minus sign and cut what is too large.
+CLI::Option* digits_only(CLI::Option* option);
+
 /// WHAT: WHY; HOW TO MEND for what CLI11 refused, with the nearest names for unknown commands and options.
 std::string parse_error_text(const CLI::App& app, const CLI::ParseError& error);
 

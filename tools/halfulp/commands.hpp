@@ -39,6 +39,8 @@ void add_cast(CLI::App& app, const Globals& globals, Runner& runner);
 void add_thresholds(CLI::App& app, const Globals& globals, Runner& runner);
 void add_explain(CLI::App& app, const Globals& globals, Runner& runner);
 void add_verify(CLI::App& app, const Globals& globals, Runner& runner);
+void add_coverage(CLI::App& app, const Globals& globals, Runner& runner);
+void add_diagnose(CLI::App& app, const Globals& globals, Runner& runner);
 void add_gen(CLI::App& app, const Globals& globals, Runner& runner);
 void add_recipes(CLI::App& app, const Globals& globals, Runner& runner);
 void add_quantize(CLI::App& app, const Globals& globals, Runner& runner);

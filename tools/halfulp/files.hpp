@@ -6,7 +6,7 @@
 
 namespace halfulp::tool {
 
-/// Writes `text` beside `path` and renames it into place. Throws InputError, leaving nothing behind, when it cannot.
-void write_file(const std::string& path, std::string_view text);
+/// Writes `text` beside `name` and renames it into place; through symbolic links to where they lead. Throws InputError, leaving nothing behind, when it cannot.
+void write_file(const std::string& name, std::string_view text);
 
 }  // namespace halfulp::tool

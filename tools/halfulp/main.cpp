@@ -10,12 +10,14 @@
 
 #include "arguments.hpp"
 #include "commands.hpp"
+#include "halfulp/vectors/printable.hpp"
 
 namespace halfulp::tool {
 namespace {
 
+/// Whatever the user wrote reaches the terminal here only, without its control characters.
 int print_error(const std::string& message) {
-  std::fprintf(stderr, "halfulp: error: %s\n", message.c_str());
+  std::fprintf(stderr, "halfulp: error: %s\n", vectors::printable(message, message.size()).c_str());
   return kUsage;
 }
 
@@ -31,7 +33,9 @@ int run(int argc, char** argv) {
   add_thresholds(app, globals, runner);
   add_explain(app, globals, runner);
   add_verify(app, globals, runner);
+  add_diagnose(app, globals, runner);
   add_gen(app, globals, runner);
+  add_coverage(app, globals, runner);
   add_recipes(app, globals, runner);
   add_quantize(app, globals, runner);
   add_dequantize(app, globals, runner);

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "arguments.hpp"
 #include "halfulp/plan.hpp"
 #include "halfulp/recipes/elements.hpp"
 #include "halfulp/recipes/granularity.hpp"
@@ -103,7 +104,7 @@ void add_recipe_options(CLI::App& app, RecipeOptions& options) {
   app.add_option("--smooth", options.smooth, "Smoothing factors, one per column")->type_name("FILE|V,V…");
   app.add_option("--outlier-thresholds", options.outlier_thresholds, "Outliers are below LO or above HI")->type_name("LO,HI");
   app.add_option("--codebook", options.codebook, "Table of values, one per code")->type_name("FILE|V,V…");
-  app.add_option("--seed", options.seed, "Of the counter-based random bytes of stochastic recipes")->type_name("N");
+  digits_only(app.add_option("--seed", options.seed, "Of the counter-based random bytes of stochastic recipes")->type_name("N"));
   app.add_option("--set", options.set, "Any input of the recipe by its name: VALUE, V,V,… or a tensor file")
       ->type_name("NAME=VALUE");
 }

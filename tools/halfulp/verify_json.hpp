@@ -13,4 +13,8 @@ std::string verdict_json(const vectors::Verdict& verdict);
 /// The list of implementations and mutants, with what was found or why not.
 std::string implementations_json();
 
+/// The same for one implementation by name; for a SPEC those with its two formats, each with those claims
+/// only. Throws InputError for a name or SPEC that does not exist.
+std::string claims_json(const std::string& name_or_spec);
+
 }  // namespace halfulp::tool

@@ -1,7 +1,9 @@
-// The zoo: casts that are wrong in ways seen in real code. Each must be killed by the level `thresholds` of
-// its SPEC.
+// The zoo: casts and decodes that are wrong in ways seen in real code. Each must be killed by the level `thresholds` of
+// its SPEC, and named by the diagnosis.
 //
-// A mutant twists the plan (a wrong policy) or computes a wrong word; either way it is a few lines.
+// A mutant is a behaviour (diagnose_behaviour.hpp) with one or a few fields spoilt. Decodes are casts from a narrow
+// format to a wide one.
+#include "halfulp/vectors/diagnose_behaviour.hpp"
 #include "halfulp/vectors/implementation.hpp"
 
 namespace halfulp::vectors {
@@ -10,175 +12,156 @@ namespace {
 struct Mutant {
   const char* name;
   const char* about;
-  const char* spec;                                                       ///< what it pretends to follow
-  void (*twist)(CastPlan&) = nullptr;                                     ///< the wrong plan, or
-  std::uint64_t (*wrong)(const CastPlan&, std::uint64_t word) = nullptr;  ///< the wrong word
+  const char* spec;  ///< what it pretends to follow
+  void (*spoil)(Behaviour&);
 };
 
-std::uint64_t with_rounding(const CastPlan& plan, std::uint64_t word, Rounding rounding) {
-  CastPolicy policy = plan.policy;
-  policy.rounding = rounding;
-  return cast(*plan.from, word, plan.to, policy).code;
-}
-
-bool is_nan(const CastPlan& plan, std::uint64_t word) {
-  return unpack(*plan.from, word).number_class == NumberClass::nan;
-}
-
-std::uint64_t magnitude_of(const CastPlan& plan, std::uint64_t code) {
-  return code & plan.to.magnitude_mask();
-}
-
-std::uint64_t ties_up(const CastPlan& plan, std::uint64_t word) {
-  const CastResult right = plan(word);
-  return (right.flags & kTie) ? with_rounding(plan, word, Rounding::toward_positive) : right.code;
-}
-
-std::uint64_t ties_to_odd(const CastPlan& plan, std::uint64_t word) {
-  const CastResult right = plan(word);
-  return (right.flags & kTie) ? with_rounding(plan, word, Rounding::to_odd) : right.code;
-}
-
-std::uint64_t no_carry(const CastPlan& plan, std::uint64_t word) {
-  const std::uint64_t right = plan(word).code;
-  const std::uint64_t truncated = with_rounding(plan, word, Rounding::toward_zero);
-  const bool carried = right >> plan.to.fraction_bits != truncated >> plan.to.fraction_bits;
-  return carried && !is_nan(plan, word) ? truncated & ~low_mask(plan.to.fraction_bits) : right;
-}
-
-std::uint64_t nan_to_max(const CastPlan& plan, std::uint64_t word) {
-  return is_nan(plan, word) ? plan.to.largest_magnitude() : plan(word).code;
-}
-
-/// E4M3 with the top exponent kept for Inf and NaN, as in IEEE 754: nothing above 240.
-std::uint64_t lost_top_binade(const CastPlan& plan, std::uint64_t word) {
-  const std::uint64_t right = plan(word).code;
-  const std::uint64_t top = (low_mask(plan.to.exponent_bits) << plan.to.fraction_bits) - 1;
-  return is_nan(plan, word) || magnitude_of(plan, right) <= top ? right
-                                                                : (right & plan.to.sign_mask()) | top;
-}
-
-/// Right shift of the significand with the count taken modulo 64, as x86 does, on the way to a subnormal
-/// result.
-std::uint64_t shift_modulo_64(const CastPlan& plan, std::uint64_t word) {
-  const Unpacked x = unpack(*plan.from, word);
-  const int shift = plan.to.min_exponent() - plan.to.fraction_bits - x.exponent;
-  if (x.number_class != NumberClass::normal || shift < 64) return plan(word).code;
-  const std::uint64_t kept = shift % 64 == 0 ? x.significand : x.significand >> (shift % 64);
-  const std::uint64_t half = std::uint64_t{1} << ((shift + 63) % 64);
-  const std::uint64_t rest = x.significand & low_mask(shift % 64);
-  const std::uint64_t rounded = kept + (rest > half || (rest == half && (kept & 1)) ? 1 : 0);
-  return (rounded & plan.to.magnitude_mask()) | (x.negative ? plan.to.sign_mask() : 0);
-}
-
-/// 480 .. 496 come back as 448 although 465 .. 480 overflow (onnxruntime 1.21, saturate = 0).
-std::uint64_t not_monotone(const CastPlan& plan, std::uint64_t word) {
-  const std::uint64_t magnitude = word & 0x7fffffff;
-  const bool odd_range = magnitude >= 0x43f00000 && magnitude <= 0x43f7ffff;
-  return odd_range ? plan.to.largest_magnitude() | (word >> 31 << 7) : plan(word).code;
-}
-
-/// ggml's UE4M3: 78 .. 7D are never produced, ties go away from zero, NaN gives 00.
-std::uint64_t ggml_ue4m3(const CastPlan& plan, std::uint64_t word) {
-  if (is_nan(plan, word)) return 0;
-  const std::uint64_t code = with_rounding(plan, word, Rounding::ties_to_away);
-  return code >= 0x78 ? 0x7e : code;
-}
-
-std::uint64_t zero_sign_lost(const CastPlan& plan, std::uint64_t word) {
-  const std::uint64_t right = plan(word).code;
-  return magnitude_of(plan, right) == 0 ? 0 : right;
-}
-
-/// Only one bit below the last kept one is looked at: a little above a tie counts as the tie.
-std::uint64_t sticky_lost(const CastPlan& plan, std::uint64_t word) {
-  const int dropped = plan.from->fraction_bits - plan.to.fraction_bits - 1;
-  return is_nan(plan, word) ? plan(word).code : plan(word & ~low_mask(dropped)).code;
-}
-
-/// Directed rounding done on the magnitude: up means away from zero for negative values too.
-std::uint64_t direction_of_magnitude(const CastPlan& plan, std::uint64_t word) {
-  const std::uint64_t sign = word & plan.from->sign_mask();
-  return plan(word & ~plan.from->sign_mask()).code |
-         (sign && !is_nan(plan, word) ? plan.to.sign_mask() : 0);
-}
-
-std::uint64_t sign_extended(const CastPlan& plan, std::uint64_t word) {
-  const std::uint64_t right = plan(word).code;
-  return (right & plan.to.sign_mask()) ? right | (0xff & ~low_mask(plan.to.width)) : right;
-}
-
-std::uint64_t fnuz_bias(const CastPlan& plan, std::uint64_t word) {
-  FormatSpec fnuz = plan.to;
-  fnuz.bias += 1;
-  return cast(*plan.from, word, fnuz, plan.policy).code;
-}
-
-/// All negative numbers come out one code too close to zero: |x| truncated, x > 0 rounded.
-std::uint64_t negative_truncated(const CastPlan& plan, std::uint64_t word) {
-  const bool negative = unpack(*plan.from, word).negative && !is_nan(plan, word);
-  return negative ? with_rounding(plan, word, Rounding::toward_zero) : plan(word).code;
-}
-
 template <auto Member, auto Value>
-void set(CastPlan& plan) {
-  plan.policy.*Member = Value;
+void set(Behaviour& b) {
+  b.policy.*Member = Value;
 }
 
-void via(CastPlan& plan, const char* name) {
-  plan.via = require_format(name).spec;
-  plan.via_name = name;
+/// Text as a template argument.
+template <std::size_t Size>
+struct Text {
+  char letters[Size];
+  constexpr Text(const char (&text)[Size]) { std::copy_n(text, Size, letters); }
+  constexpr operator std::string_view() const { return {letters, Size - 1}; }
+};
+
+template <Text Name>
+void rounding(Behaviour& b) {
+  b.rounding = &rounding_fault(Name);
+}
+template <Text Name>
+void reading(Behaviour& b) {
+  b.read = &read_fault(Name);
+}
+template <Text Name>
+void output(Behaviour& b) {
+  b.output = &output_fault(Name);
+}
+template <Text Name>
+void nan(Behaviour& b) {
+  b.nan = &nan_fault(Name);
+}
+template <Text Name>
+void via(Behaviour& b) {
+  b.via = spec_of(Name);
+}
+template <Text Name>
+void target(Behaviour& b) {
+  b.to = spec_of(Name);
+}
+template <Text Name>
+void source(Behaviour& b) {
+  b.from = spec_of(Name);
+}
+
+/// NVIDIA and AMD libraries differ in more than one field: a mutant that is another dialect.
+void hip_nosat(Behaviour& b) {
+  b.policy = kDialectRows[dialect_row("hip_6_4_nosat", kF32, kE5m2)].policy;
 }
 
 constexpr const char* kE8m0Floor = "cast:f32:e8m0,rounding=toward_zero,zero=min,negative=abs";
 constexpr const char* kE8m0Up = "cast:f32:e8m0,rounding=ties_to_away,zero=min,negative=abs";
 
+using enum Rounding;
+
 // clang-format off
 const Mutant kMutants[] = {
-    {"truncate", "rounds toward zero", "cast:f32:e4m3", set<&CastPolicy::rounding, Rounding::toward_zero>},
-    {"ties_away", "ties away from zero", "cast:f32:e4m3", set<&CastPolicy::rounding, Rounding::ties_to_away>},
-    {"ties_up", "ties toward +Inf", "cast:f32:e5m2", nullptr, ties_up},
-    {"ties_to_odd", "ties to the odd code", "cast:f32:e2m1,nan=nan_to_max", nullptr, ties_to_odd},
-    {"sticky_lost", "one guard bit, nothing below it", "cast:f32:e4m3", nullptr, sticky_lost},
+    // rounding
+    {"truncate", "rounds toward zero", "cast:f32:e4m3", set<&CastPolicy::rounding, toward_zero>},
+    {"ties_away", "ties away from zero", "cast:f32:e4m3", set<&CastPolicy::rounding, ties_to_away>},
+    {"ties_up", "ties toward +Inf", "cast:f32:e5m2", rounding<"ties_up">},
+    {"ties_down", "ties toward -Inf", "cast:f32:e5m2", rounding<"ties_down">},
+    {"ties_toward_zero", "ties toward zero", "cast:f16:e4m3", rounding<"ties_toward_zero">},
+    {"ties_to_odd", "ties to the odd code", "cast:f32:e2m1,nan=nan_to_max", rounding<"ties_to_odd">},
+    {"away_from_zero", "every inexact magnitude goes up", "cast:f32:e4m3", rounding<"away_from_zero">},
+    {"direction_of_magnitude", "up means away from zero", "cast:f32:e4m3,rounding=toward_positive", rounding<"away_from_zero">},
+    {"negative_truncated", "negative numbers are truncated", "cast:bf16:e4m3", [](Behaviour& b) { b.negatives = toward_zero; }},
+    {"sticky_lost", "the source is cut to one guard bit", "cast:f32:e4m3", rounding<"significand_cut_1">},
+    {"guard_bit_only", "one bit below the result decides", "cast:f32:e4m3", rounding<"guard_bits_1">},
+    {"two_guard_bits", "two bits below the result decide", "cast:f16:e5m2", rounding<"guard_bits_2">},
+    {"no_carry", "a carry out of the significand is lost", "cast:f32:e4m3", rounding<"carry_lost">},
+    {"shift_modulo_64", "shift counts wrap at 64 for tiny inputs", "cast:f32:e4m3", rounding<"shift_modulo_64">},
+    {"shift_modulo_32", "shift counts wrap at 32 for small inputs", "cast:f32:e5m2", rounding<"shift_modulo_32">},
+    {"double_f16", "rounds through f16", "cast:f32:e4m3", via<"f16">},
+    {"double_bf16", "rounds through bf16", "cast:f32:e4m3", via<"bf16">},
+    {"double_f32", "rounds through f32", "cast:f64:bf16,overflow=overflow", via<"f32">},
+    {"bf16_cut", "drops the low half of the word, then rounds", "cast:f32:e5m2", [](Behaviour& b) { b.via = spec_of("bf16"); b.via_rounding = toward_zero; }},
+    // range
     {"flush_in", "subnormal sources count as zero", "cast:f16:e5m2", set<&CastPolicy::flush, Flush::in>},
     {"flush_out", "subnormal results become zero", "cast:f32:e4m3", set<&CastPolicy::flush, Flush::out>},
     {"clamp_before_rounding", "compares with the largest finite before rounding", "cast:f32:e4m3,overflow=overflow", set<&CastPolicy::overflow_test, OverflowTest::before_rounding>},
-    {"no_carry", "a carry out of the significand is lost", "cast:f32:e4m3", nullptr, no_carry},
-    {"nan_sign", "the sign of a NaN is dropped", "cast:f32:e5m2,nan-code=quiet", set<&CastPolicy::nan_sign, NanSign::positive>},
-    {"nan_payload", "every NaN is all ones", "cast:f32:f16,overflow=overflow,nan-code=payload", set<&CastPolicy::nan_code, NanCode::ones>},
-    {"nan_to_max", "NaN becomes the largest finite", "cast:f32:e4m3", nullptr, nan_to_max},
+    {"hip_nosat", "overflow before rounding, every NaN all ones", "cast:f32:e5m2,overflow=overflow,nan-code=quiet", hip_nosat},
+    {"saturates", "largest finite where Inf was asked for", "cast:f32:e5m2,overflow=overflow", set<&CastPolicy::overflow, Overflow::saturate>},
     {"inf_kept", "Inf stays Inf under saturate", "cast:f32:e5m2", set<&CastPolicy::overflow, Overflow::saturate_keep_inf>},
     {"inf_to_zero", "Inf becomes zero", "cast:f32:e2m3,nan=nan_to_max", set<&CastPolicy::inf_none, InfNone::zero>},
-    {"saturates", "largest finite where Inf was asked for", "cast:f32:e5m2,overflow=overflow", set<&CastPolicy::overflow, Overflow::saturate>},
-    {"double_f16", "rounds through f16", "cast:f32:e4m3", [](CastPlan& plan) { via(plan, "f16"); }},
-    {"double_bf16", "rounds through bf16", "cast:f32:e4m3", [](CastPlan& plan) { via(plan, "bf16"); }},
-    {"double_f32", "rounds through f32", "cast:f64:bf16,overflow=overflow", [](CastPlan& plan) { via(plan, "f32"); }},
-    {"fnuz_bias", "bias one too large", "cast:f32:e4m3", nullptr, fnuz_bias},
-    {"lost_top_binade", "nothing above 240", "cast:f32:e4m3", nullptr, lost_top_binade},
-    {"zero_sign_lost", "-0 becomes +0", "cast:f32:e3m2,nan=nan_to_max", nullptr, zero_sign_lost},
-    {"shift_modulo_64", "shift counts wrap at 64 for tiny inputs", "cast:f32:e4m3", nullptr, shift_modulo_64},
-    {"not_monotone", "480..496 come back as 448", "cast:f32:e4m3,overflow=overflow", nullptr, not_monotone},
-    {"ggml_ue4m3", "top codes never produced, ties away, NaN to 0", "cast:f32:ue4m3,negative=zero", nullptr, ggml_ue4m3},
+    {"lost_top_binade", "nothing above 240", "cast:f32:e4m3", output<"top-binade=lost">},
+    {"not_monotone", "480..496 come back as 448", "cast:f32:e4m3,overflow=overflow", output<"defect=above_480_is_largest">},
+    // NaN and zero
+    {"nan_sign", "the sign of a NaN is dropped", "cast:f32:e5m2,nan-code=quiet", set<&CastPolicy::nan_sign, NanSign::positive>},
+    {"nan_payload", "every NaN is all ones", "cast:f32:e5m2,overflow=overflow,nan-code=payload", set<&CastPolicy::nan_code, NanCode::ones>},
+    {"nan_to_max", "NaN becomes the largest finite", "cast:f32:e4m3", nan<"nan_to_max">},
+    {"nan_to_zero", "NaN becomes zero", "cast:f32:e5m2", nan<"nan_to_zero">},
+    {"nan_to_inf", "a NaN whose payload is cut off becomes Inf", "cast:f32:e5m2,overflow=overflow", nan<"payload_cut">},
+    {"nan_carries", "a NaN is rounded like a number", "cast:f32:e5m2,overflow=overflow", nan<"payload_rounded">},
+    {"fnuz_nan_max", "NaN becomes the largest finite of its sign", "cast:f32:e4m3fnuz", set<&CastPolicy::fnuz_nan, FnuzNan::signed_max>},
+    {"zero_sign_lost", "-0 becomes +0", "cast:f32:e3m2,nan=nan_to_max", output<"minus-zero=lost">},
+    // formats and layout
+    {"fnuz_bias", "bias one too large", "cast:f32:e4m3", [](Behaviour& b) { b.to.bias += 1; }},
+    {"fnuz_for_ocp", "the FNUZ format of the same name", "cast:f32:e5m2", target<"e5m2fnuz">},
+    {"ieee_for_ocp", "the IEEE-like format of the same name", "cast:f32:e4m3", target<"e4m3_ieee">},
+    {"sign_extended", "bits above the code are set", "cast:f32:e2m1,nan=nan_to_max", output<"output=sign_extended">},
+    {"high_bits", "the code stands in the high bits of its byte", "cast:f16:e3m2,nan=nan_to_max", output<"output=high_bits">},
+    {"bytes_swapped", "the result's bytes are in the other order", "cast:e5m2:f16", output<"output=bytes_swapped">},
+    {"code_plus_1", "every code is one too large", "cast:bf16:e4m3", output<"output=code_plus_1">},
+    // scales
+    {"ggml_ue4m3", "top codes never produced, ties away, NaN to 0", "cast:f32:ue4m3,negative=zero", [](Behaviour& b) { b.policy.rounding = ties_to_away; b.output = &output_fault("defect=top_codes_skipped"); }},
     {"e8m0_low_binade", "2^-127 .. 2^-126 goes up", kE8m0Floor, set<&CastPolicy::low_binade, LowBinade::upward>},
     {"e8m0_never_min", "code 00 is never produced", kE8m0Up, set<&CastPolicy::low_binade, LowBinade::never_min>},
-    {"e8m0_ceil", "rounds scales up", kE8m0Floor, set<&CastPolicy::rounding, Rounding::toward_positive>},
-    {"direction_of_magnitude", "up means away from zero", "cast:f32:e4m3,rounding=toward_positive", nullptr, direction_of_magnitude},
-    {"negative_truncated", "negative numbers are truncated", "cast:bf16:e4m3", nullptr, negative_truncated},
-    {"sign_extended", "bits above the code are set", "cast:f32:e2m1,nan=nan_to_max", nullptr, sign_extended},
+    {"e8m0_ceil", "rounds scales up", kE8m0Floor, set<&CastPolicy::rounding, toward_positive>},
+    {"e8m0_nearest", "rounds scales to nearest", kE8m0Floor, set<&CastPolicy::rounding, ties_to_even>},
+    {"e8m0_zero_nan", "zero gives NaN", kE8m0Floor, set<&CastPolicy::zero, ZeroInto::nan>},
+    {"e8m0_negative_nan", "negative numbers give NaN", kE8m0Floor, set<&CastPolicy::negative, Negative::nan>},
+    // decodes
+    {"decode_hidden_bit", "subnormals get a hidden bit", "decode:e4m3", reading<"source-subnormals=hidden_bit">},
+    {"decode_half", "subnormals come out one binade too low", "decode:e5m2", reading<"source-subnormals=halved">},
+    {"decode_flush", "subnormals come out as zero", "decode:e4m3:f16", set<&CastPolicy::flush, Flush::in>},
+    {"decode_nan_480", "7F comes out as 480", "decode:e4m3:bf16", reading<"source-specials=numbers">},
+    {"decode_inf_number", "Inf and NaN come out as numbers", "decode:e5m2", reading<"source-specials=numbers">},
+    {"decode_fnuz", "read as FNUZ", "decode:e4m3", source<"e4m3fnuz">},
+    {"decode_ocp", "FNUZ read as OCP", "decode:e5m2fnuz", source<"e5m2">},
+    {"decode_ieee", "Inf and NaN in the whole top binade", "decode:e4m3", source<"e4m3_ieee">},
+    {"decode_bias", "one binade too high", "decode:e3m2:f16", [](Behaviour& b) { b.from.bias -= 1; }},
+    {"decode_sign", "the sign is lost", "decode:e2m1", reading<"source=sign_dropped">},
+    {"decode_minus_zero", "-0 comes out as +0", "decode:e2m3:bf16", output<"minus-zero=lost">},
+    {"decode_nibbles", "nibbles in the other order", "decode:e4m3", reading<"source=nibbles_swapped">},
+    {"decode_e8m0_shift", "00 gives 0, FF gives Inf", "decode:e8m0", reading<"source=exponent_field">},
 };
 // clang-format on
+
+/// Faults are defined for the formats of their own SPEC and their like only.
+void require_meaning(const Mutant& mutant, const Behaviour& b) {
+  const bool meant = (!b.rounding || b.rounding->applies(b.to)) && (!b.read || b.read->applies(b.from)) &&
+                     (!b.output || b.output->applies(b.to)) && (!b.nan || b.nan->applies(b.to));
+  if (meant) return;
+  throw InputError(std::string("mutant:") + mutant.name, "it has no meaning for these formats",
+                   std::string("use its own SPEC, ") + mutant.spec);
+}
 
 Implementation implementation_of(const Mutant& mutant) {
   Implementation wrong;
   wrong.name = std::string("mutant:") + mutant.name;
   wrong.about = mutant.about;
   wrong.version = HALFULP_VERSION;
-  wrong.open_plan = [&mutant](CastPlan plan) -> Kernel {
-    if (mutant.twist) mutant.twist(plan);
-    return [plan = std::move(plan), compute = mutant.wrong](std::span<const std::byte> in,
-                                                            std::span<std::byte> out) {
-      map_storage(*plan.from, plan.to, in, out,
-                  [&](std::uint64_t word) { return compute ? compute(plan, word) : plan(word).code; });
+  wrong.open_plan = [&mutant](const CastPlan& plan) -> Kernel {
+    Behaviour behaviour(plan);
+    mutant.spoil(behaviour);
+    require_meaning(mutant, behaviour);
+    return [behaviour, from = *plan.from, to = plan.to](std::span<const std::byte> in, std::span<std::byte> out) {
+      map_storage(from, to, in, out, [&](std::uint64_t word) { return behaviour(word).code; });
     };
   };
   wrong.claims = {{mutant.spec, {}}};

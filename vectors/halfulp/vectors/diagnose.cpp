@@ -1,291 +1,229 @@
-// Scores candidates in two halves - sources that are NaN, and all others - because the rules do not meet.
+// NaN sources and all others are explained apart, because their rules do not meet; then the two are put together.
 #include "halfulp/vectors/diagnose.hpp"
 
 #include <algorithm>
+#include <cstdio>
 
-#include "halfulp/names.hpp"
+#include "halfulp/vectors/diagnose_search.hpp"
 #include "halfulp/vectors/levels.hpp"
 
 namespace halfulp::vectors {
 namespace {
 
-constexpr std::size_t kMostWords =
-    4096;  ///< of the level `stratified`; mismatches, ties and specials come on top
-constexpr std::size_t kMostFits = 3;
+constexpr int kMostDepartures = 3;
+constexpr int kMostNanMoves = 2;
+constexpr std::size_t kMostPartial = 3;
+constexpr std::size_t kMostGroups = 6;
 
-struct Case {
-  std::uint64_t word;
-  std::uint64_t got;
-  bool by_spec;  ///< the SPEC gives it
-};
-
-struct Candidate {
-  CastPlan plan;
+/// An explanation of all answers.
+struct Whole {
   std::string text;
+  Behaviour rule;
   int departures = 0;
-  std::uint64_t matched = 0;
-  std::uint64_t explained = 0;
-  std::uint64_t broken = 0;
-  bool hopeless = false;
-  std::optional<Finding> unexplained = {};
+  bool is_dialect = false;
+  bool open_nan = false;  ///< leaves the NaN open, where the SPEC does not
+  Score score;
 };
 
-/// What the SPEC says of a field, as `key=value`, unless the candidate has the same.
-template <auto Member>
-void depart(Candidate& candidate, const CastPolicy& spec, const char* key) {
-  const auto value = candidate.plan.policy.*Member;
-  if (value == spec.*Member) return;
-  candidate.text +=
-      (candidate.text.empty() ? "" : ", ") + std::string(key) + "=" + std::string(name_of(value));
-  ++candidate.departures;
-}
-
-void describe(Candidate& candidate, const CastPlan& spec) {
-  depart<&CastPolicy::rounding>(candidate, spec.policy, "rounding");
-  depart<&CastPolicy::overflow>(candidate, spec.policy, "overflow");
-  depart<&CastPolicy::overflow_test>(candidate, spec.policy, "overflow-test");
-  depart<&CastPolicy::directed_overflow>(candidate, spec.policy, "directed-overflow");
-  depart<&CastPolicy::inf_none>(candidate, spec.policy, "inf-none");
-  depart<&CastPolicy::flush>(candidate, spec.policy, "flush");
-  depart<&CastPolicy::negative>(candidate, spec.policy, "negative");
-  depart<&CastPolicy::zero>(candidate, spec.policy, "zero");
-  depart<&CastPolicy::low_binade>(candidate, spec.policy, "low-binade");
-  depart<&CastPolicy::nan_sign>(candidate, spec.policy, "nan");
-  depart<&CastPolicy::nan_code>(candidate, spec.policy, "nan-code");
-  depart<&CastPolicy::nan_none>(candidate, spec.policy, "nan");
-  depart<&CastPolicy::fnuz_nan>(candidate, spec.policy, "fnuz-nan");
-  if (candidate.plan.via_name != spec.via_name) {
-    const std::string name = candidate.plan.via_name.empty() ? "none" : candidate.plan.via_name;
-    candidate.text += (candidate.text.empty() ? "via=" : ", via=") + name;
-    ++candidate.departures;
+/// The code that every NaN (or Inf) of a sign gave, where they are the same.
+std::optional<Behaviour::Codes> learned(const Part& part, const FormatSpec& from, NumberClass wanted) {
+  std::array<std::optional<std::uint64_t>, 2> seen;
+  for (const Answer& one : part.cases) {
+    const Unpacked x = unpack(from, one.word);
+    if (x.number_class != wanted) continue;
+    auto& code = seen[x.negative ? 1 : 0];
+    if (code && *code != one.got) return std::nullopt;
+    code = one.got;
   }
+  if (!seen[0] && !seen[1]) return std::nullopt;
+  return Behaviour::Codes{seen[0] ? *seen[0] : *seen[1], seen[1] ? *seen[1] : *seen[0]};
 }
 
-/// The list, each candidate repeated for every other value of one policy field.
-template <auto Member, class Enum>
-void vary(std::vector<Candidate>& list, std::initializer_list<Enum> values) {
-  const std::size_t size = list.size();
-  for (std::size_t i = 0; i < size; ++i) {
-    for (const Enum value : values) {
-      if (list[i].plan.policy.*Member == value) continue;
-      list.push_back(list[i]);
-      list.back().plan.policy.*Member = value;
+std::string codes_text(const char* key, const Behaviour::Codes& codes) {
+  char text[64];
+  const auto write = [&](std::uint64_t code) {
+    std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(code));
+    return std::string(text);
+  };
+  const std::string plus = key + std::string("=") + write(codes[0]);
+  return codes[0] == codes[1] ? plus : plus + "/" + write(codes[1]);
+}
+
+/// Moves, and last the codes that were seen for one class of sources.
+std::vector<Move> with_learned(std::vector<Move> moves, const char* key, std::optional<Behaviour::Codes> codes,
+                               std::optional<Behaviour::Codes> Behaviour::*field) {
+  if (!codes) return moves;
+  constexpr int kLast = 1000;  // a dimension of its own
+  moves.push_back({kLast, codes_text(key, *codes), [codes, field](Behaviour& b) { b.*field = codes; }, 2});
+  return moves;
+}
+
+void append(std::string& text, const std::string& more) {
+  if (!more.empty()) text += (text.empty() ? "" : ", ") + more;
+}
+
+Score operator+(const Score& a, const Score& b) {
+  Score sum{a.explained + b.explained, a.missed + b.missed, a.broken + b.broken, a.unexplained};
+  if (!a.unexplained || (b.unexplained && b.unexplained->word < a.unexplained->word)) sum.unexplained = b.unexplained;
+  return sum;
+}
+
+/// Explanations that start from one base.
+class FromBase {
+ public:
+  FromBase(const CastPlan& spec, Base base, BaseKind kind, Part& numbers, Part& nans)
+      : base_(std::move(base)),
+        kind_(kind),
+        spec_leaves_nan_open_(spec.policy.nan_code == NanCode::any),
+        numbers_(base_.behaviour, kind,
+                 with_learned(number_moves(spec, base_.behaviour), "inf",
+                              learned(numbers, *spec.from, NumberClass::infinity), &Behaviour::infinity_codes),
+                 numbers),
+        nans_(base_.behaviour, kind,
+              with_learned(nan_moves(base_.behaviour), "nan", learned(nans, *spec.from, NumberClass::nan),
+                           &Behaviour::nan_codes),
+              nans) {}
+
+  /// Looks at explanations with up to so many departures. A sibling or a fault goes with one more at most.
+  void deepen(int departures) {
+    const int moves = kind_ == BaseKind::spec ? departures : departures - 1;
+    nans_.deepen(std::min(moves, kMostNanMoves));
+    numbers_.deepen(kind_ == BaseKind::spec || base_.is_dialect ? moves : std::min(moves, 1));
+  }
+
+  /// Departures of the simplest exact explanation.
+  std::optional<int> exact() const {
+    if (!numbers_.exact() || !nans_.exact()) return std::nullopt;
+    const auto cheaper = [](const Found& a, const Found& b) { return a.cost < b.cost; };
+    return own_cost() + std::min_element(numbers_.found().begin(), numbers_.found().end(), cheaper)->cost +
+           std::min_element(nans_.found().begin(), nans_.found().end(), cheaper)->cost;
+  }
+
+  /// Adds what makes fewer mistakes than there are differences.
+  void collect(const Part& numbers, const Part& nans, std::uint64_t differences, std::vector<Whole>& list) const {
+    const std::vector<Score> of_numbers = scores(numbers_, numbers);
+    const std::vector<Score> of_nans = scores(nans_, nans);
+    for (std::size_t n = 0; n < of_numbers.size(); ++n) {
+      for (std::size_t x = 0; x < of_nans.size(); ++x) {
+        const Score sum = of_numbers[n] + of_nans[x];
+        if (sum.mistakes() < differences) list.push_back(whole(numbers_.found()[n], nans_.found()[x], sum));
+      }
+    }
+  }
+
+ private:
+  int own_cost() const { return kind_ == BaseKind::spec ? 0 : 1; }
+
+  std::vector<Score> scores(const Search& search, const Part& part) const {
+    std::vector<Score> list;
+    for (const Found& found : search.found()) {
+      const bool as_known = search.exact() && !list.empty();  // exact ones are all alike
+      list.push_back(as_known ? list.front()
+                              : full_score(found.behaviour, found.moves.empty() ? kind_ : BaseKind::other, part));
+    }
+    return list;
+  }
+
+  Whole whole(const Found& number, const Found& nan, const Score& score) const {
+    Whole one{base_.text, number.behaviour, own_cost() + number.cost + nan.cost,
+              base_.is_dialect && number.moves.empty() && nan.moves.empty(), false, score};
+    for (const std::size_t i : number.moves) append(one.text, numbers_.moves()[i].text);
+    for (const std::size_t i : nan.moves) {
+      append(one.text, nans_.moves()[i].text);
+      nans_.moves()[i].apply(one.rule);
+    }
+    one.open_nan = one.rule.to.has_nan() && one.rule.policy.nan_code == NanCode::any && !spec_leaves_nan_open_;
+    return one;
+  }
+
+  Base base_;
+  BaseKind kind_;
+  bool spec_leaves_nan_open_;
+  Search numbers_;
+  Search nans_;
+};
+
+/// The smallest of the words on which two behaviours part. A NaN that one of them leaves open parts nothing, nor does a
+/// word that one of them refuses.
+std::optional<Finding> parting(const Behaviour& a, const Behaviour& b, const std::vector<std::uint64_t>& words) {
+  for (const std::uint64_t word : words) {
+    const CastResult x = a(word);
+    const CastResult y = b(word);
+    if (x.code == y.code || x.refusal != Refusal::none || y.refusal != Refusal::none) continue;
+    if (!a.gives(word, y.code) && !b.gives(word, x.code)) return Finding{word, x.code, y.code};
+  }
+  return std::nullopt;
+}
+
+/// Exact explanations with the fewest departures, and exact dialects; equal ones under one name.
+void report_exact(const Expected& expected, const std::vector<Whole>& list, Diagnosis& diagnosis) {
+  const std::vector<std::uint64_t> words = level_words(expected, Level::stratified, 0).words;
+  diagnosis.compared = words.size();
+  for (const Whole& one : list) {
+    if (one.score.mistakes() > 0) break;
+    if (one.departures > list.front().departures && !one.is_dialect) continue;
+    const auto same = std::find_if(diagnosis.fits.begin(), diagnosis.fits.end(),
+                                   [&](const Fit& fit) { return !parting(fit.rule, one.rule, words); });
+    if (same != diagnosis.fits.end()) {
+      (one.open_nan ? same->allowed_by : same->equals).push_back(one.text);
+    } else if (diagnosis.fits.size() < kMostGroups) {
+      Fit fit{one.text, one.rule, {}, {}, diagnosis.cases, one.score.explained, 0, one.departures, {}, {}};
+      if (!diagnosis.fits.empty()) fit.apart = parting(diagnosis.fits.front().rule, one.rule, words);
+      diagnosis.fits.push_back(std::move(fit));
     }
   }
 }
 
-void vary_via(std::vector<Candidate>& list, const CastPlan& spec) {
-  const std::size_t size = list.size();
-  for (const char* name : {"f16", "bf16", "f32"}) {
-    if (spec.via_name == name || spec.from_name == name || spec.to_name == name) continue;
-    const FormatSpec format = require_format(name).spec;
-    if (format.width >= spec.from->width && spec.from->width > 16) continue;
-    for (std::size_t i = 0; i < size; ++i) {
-      list.push_back(list[i]);
-      list.back().plan.via = format;
-      list.back().plan.via_name = name;
-    }
+void report_partial(const std::vector<Whole>& list, Diagnosis& diagnosis) {
+  std::uint64_t last = 0;
+  for (const Whole& one : list) {
+    if (one.score.mistakes() * 2 > diagnosis.differences() || diagnosis.fits.size() == kMostPartial) break;
+    if (one.score.mistakes() == last) continue;  // as good as a simpler one
+    last = one.score.mistakes();
+    diagnosis.fits.push_back({one.text, one.rule, {}, {}, diagnosis.cases - last, one.score.explained, one.score.broken,
+                              one.departures, one.score.unexplained, {}});
   }
-}
-
-std::vector<Candidate> finite_candidates(const CastPlan& spec) {
-  std::vector<Candidate> list = {{spec, {}}};
-  using enum Rounding;
-  vary<&CastPolicy::rounding>(
-      list, {ties_to_even, ties_to_away, toward_zero, toward_positive, toward_negative, to_odd});
-  vary<&CastPolicy::overflow>(list, {Overflow::saturate, Overflow::saturate_keep_inf, Overflow::overflow});
-  vary<&CastPolicy::flush>(list, {Flush::none, Flush::in, Flush::out, Flush::both});
-  const FormatSpec& to = spec.to;
-  if (to.has_nan())
-    vary<&CastPolicy::overflow_test>(list, {OverflowTest::after_rounding, OverflowTest::before_rounding});
-  else
-    vary<&CastPolicy::inf_none>(list, {InfNone::max, InfNone::zero});
-  if (!to.is_signed) vary<&CastPolicy::negative>(list, {Negative::abs, Negative::zero, Negative::nan});
-  if (to.zeros == Zeros::absent) {
-    vary<&CastPolicy::zero>(list, {ZeroInto::min, ZeroInto::nan});
-    vary<&CastPolicy::low_binade>(list, {LowBinade::by_rounding, LowBinade::upward, LowBinade::never_min});
-  } else {
-    vary_via(list, spec);
-  }
-  return list;
-}
-
-std::vector<Candidate> nan_candidates(const CastPlan& spec) {
-  std::vector<Candidate> list = {{spec, {}}};
-  if (spec.to.has_nan()) {
-    vary<&CastPolicy::nan_sign>(list, {NanSign::keep_sign, NanSign::positive});
-    vary<&CastPolicy::nan_code>(list, {NanCode::quiet, NanCode::ones, NanCode::payload});
-    if (spec.to.non_finite == NonFinite::nan_minus_zero)
-      vary<&CastPolicy::fnuz_nan>(list, {FnuzNan::nan, FnuzNan::signed_max});
-  } else {
-    using enum NanNone;
-    vary<&CastPolicy::nan_none>(
-        list, {nan_to_max, nan_to_signed_max, nan_to_zero, nan_to_signed_zero, nan_to_negative_zero_flip});
-  }
-  return list;
-}
-
-/// Dialects with a row for these formats, and formats of the same width.
-std::vector<Candidate> named_candidates(const CastPlan& spec) {
-  std::vector<Candidate> list;
-  std::string_view last;
-  for (const DialectRow& row : kDialectRows) {
-    if (row.dialect == last || row.dialect == spec.dialect) continue;
-    last = row.dialect;
-    try {
-      list.push_back({make_plan({spec.from_name, spec.to_name, std::string(row.dialect), {}}),
-                      "@" + std::string(row.dialect), 1});
-    } catch (const InputError&) {  // the dialect has no such cast, or no rounding of its own
-    }
-  }
-  for (const Format& format : kFormats) {
-    if (format.spec.encoding != Encoding::floating || format.spec.width != spec.to.width ||
-        format.name == spec.to_name)
-      continue;
-    Candidate sibling{spec, "to=" + std::string(format.name), 2};
-    sibling.plan.to = format.spec;
-    list.push_back(sibling);
-  }
-  for (const int step : {-1, 1}) {
-    if (spec.to.encoding != Encoding::floating) break;
-    Candidate shifted{spec, "bias=" + std::to_string(spec.to.bias + step), 2};
-    shifted.plan.to.bias += step;
-    list.push_back(shifted);
-  }
-  return list;
-}
-
-/// Differences stand first in `cases`. Gives up on a candidate that misses too many of them, or that breaks
-/// more matches than there are differences: it cannot be named.
-void score(Candidate& candidate, const std::vector<Case>& cases, const Expected& expected, bool is_spec,
-           std::uint64_t differences) {
-  std::uint64_t missed = 0;
-  const bool any_nan = candidate.plan.policy.nan_code == NanCode::any;
-  for (const Case& one : cases) {
-    const CastResult result = candidate.plan(one.word);
-    const bool match =
-        is_spec ? one.by_spec
-                : result.refusal == Refusal::none &&
-                      (result.code == one.got ||
-                       (any_nan && expected.is_target_nan(result.code) && expected.is_target_nan(one.got)));
-    if (match) {
-      ++candidate.matched;
-      candidate.explained += one.by_spec ? 0 : 1;
-    } else {
-      ++(one.by_spec ? candidate.broken : missed);
-      if (!candidate.unexplained || one.word < candidate.unexplained->word)
-        candidate.unexplained = Finding{one.word, one.got, result.code};
-      candidate.hopeless = missed * 10 > differences || candidate.broken > differences;
-      if (candidate.hopeless) return;
-    }
-  }
-}
-
-bool better(const Candidate& a, const Candidate& b) {
-  return a.matched != b.matched ? a.matched > b.matched : a.departures < b.departures;
-}
-
-std::vector<Candidate> ranked(std::vector<Candidate> list, const CastPlan& spec,
-                              const std::vector<Case>& cases, const Expected& expected,
-                              std::uint64_t differences) {
-  for (Candidate& candidate : list) {
-    describe(candidate, spec);
-    score(candidate, cases, expected, candidate.departures == 0, differences);
-  }
-  std::erase_if(list, [](const Candidate& one) { return one.hopeless; });
-  std::stable_sort(list.begin(), list.end(), better);
-  if (list.size() > kMostFits) list.erase(list.begin() + kMostFits, list.end());
-  return list;
-}
-
-/// The kernel's answers on the mismatches seen, on all ties and specials and on an even part of
-/// `stratified`, in ascending order of words.
-std::vector<Case> answers(const Expected& expected, const Kernel& kernel, const Tally& tally,
-                          std::uint64_t seed) {
-  const std::vector<std::uint64_t> all = level_words(expected, Level::stratified, seed).words;
-  std::vector<std::uint64_t> words;
-  const std::size_t step = all.size() / kMostWords + 1;
-  for (std::size_t i = 0; i < all.size(); i += step) words.push_back(all[i]);
-  const std::vector<std::uint64_t> specials = level_words(expected, Level::specials, seed).words;
-  words.insert(words.end(), specials.begin(), specials.end());
-  for (const std::uint64_t word : tie_words(expected.plan())) {
-    if (expected.at(word).result.refusal == Refusal::none) words.push_back(word);
-  }
-  for (const Finding& finding : tally.sample) words.push_back(finding.word);
-  std::sort(words.begin(), words.end());
-  words.erase(std::unique(words.begin(), words.end()), words.end());
-  const auto from_bytes = static_cast<std::size_t>(expected.plan().from->storage_bytes());
-  const auto to_bytes = static_cast<std::size_t>(expected.plan().to.storage_bytes());
-  std::vector<std::byte> in(words.size() * from_bytes);
-  std::vector<std::byte> out(words.size() * to_bytes);
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    for (std::size_t k = 0; k < from_bytes; ++k)
-      in[i * from_bytes + k] = static_cast<std::byte>(words[i] >> (8 * k));
-  }
-  kernel(in, out);
-  std::vector<Case> cases;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    std::uint64_t got = 0;
-    for (std::size_t k = 0; k < to_bytes; ++k)
-      got |= static_cast<std::uint64_t>(out[i * to_bytes + k]) << (8 * k);
-    cases.push_back({words[i], got, expected.accepts(expected.at(words[i]), got)});
-  }
-  return cases;
 }
 
 }  // namespace
 
-Diagnosis diagnose(const Expected& expected, const Kernel& kernel, const Tally& tally, std::uint64_t seed) {
+Diagnosis diagnose(const Expected& expected, std::span<const Answer> answers) {
   const CastPlan& spec = expected.plan();
   Diagnosis diagnosis;
-  std::vector<Case> cases;
-  try {
-    cases = answers(expected, kernel, tally, seed);
-  } catch (const KernelFailure&) {  // reported by the verdict already
-    return diagnosis;
+  Part numbers;
+  Part nans;
+  for (const Answer& one : answers) {
+    (unpack(*spec.from, one.word).number_class == NumberClass::nan ? nans : numbers).add(one);
+    diagnosis.by_spec += one.by_spec ? 1 : 0;
   }
-  std::stable_partition(cases.begin(), cases.end(), [](const Case& one) { return !one.by_spec; });
-  std::vector<Case> nans;
-  std::vector<Case> others;
-  for (const Case& one : cases) {
-    (unpack(*spec.from, one.word).number_class == NumberClass::nan ? nans : others).push_back(one);
-  }
-  diagnosis.cases = cases.size();
-  diagnosis.by_spec = static_cast<std::uint64_t>(
-      std::count_if(cases.begin(), cases.end(), [](const Case& one) { return one.by_spec; }));
-
+  diagnosis.cases = answers.size();
   const std::uint64_t differences = diagnosis.differences();
-  std::vector<Candidate> fits = ranked(finite_candidates(spec), spec, others, expected, differences);
-  const std::vector<Candidate> nan_fits = ranked(nan_candidates(spec), spec, nans, expected, differences);
-  if (nan_fits.empty()) fits.clear();
-  const Candidate nan = nan_fits.empty() ? Candidate{spec, {}} : nan_fits.front();
-  for (Candidate& fit : fits) {
-    fit.matched += nan.matched;
-    fit.explained += nan.explained;
-    fit.broken += nan.broken;
-    fit.departures += nan.departures;
-    if (!nan.text.empty()) fit.text += (fit.text.empty() ? "" : ", ") + nan.text;
-    if (!fit.unexplained || (nan.unexplained && nan.unexplained->word < fit.unexplained->word)) {
-      fit.unexplained = nan.unexplained ? nan.unexplained : fit.unexplained;
+  if (differences == 0) return diagnosis;
+  numbers.prepare();
+  nans.prepare();
+
+  std::vector<FromBase> searches;
+  for (Base& base : bases(spec)) {
+    const BaseKind kind = searches.empty() ? BaseKind::spec : BaseKind::other;
+    searches.emplace_back(spec, std::move(base), kind, numbers, nans);
+  }
+  int simplest = kMostDepartures;
+  for (int departures = 1; departures <= simplest; ++departures) {
+    for (FromBase& from : searches) {
+      from.deepen(departures);
+      simplest = std::min(simplest, from.exact().value_or(simplest));
     }
   }
-  for (Candidate& candidate : named_candidates(spec)) {
-    score(candidate, cases, expected, false, differences);
-    if (!candidate.hopeless) fits.push_back(std::move(candidate));
-  }
-  std::stable_sort(fits.begin(), fits.end(), better);
-  for (const Candidate& fit : fits) {
-    const bool all = fit.matched == diagnosis.cases;
-    const bool nearly = diagnosis.fits.empty() && fit.matched > diagnosis.by_spec &&
-                        fit.explained * 10 >= diagnosis.differences() * 9;
-    // As good as the first but with more words: nothing new.
-    const bool repeats = !diagnosis.fits.empty() && diagnosis.fits.front().departures < fit.departures;
-    if (repeats) continue;
-    if (!all && !nearly) break;
-    diagnosis.fits.push_back(
-        {fit.text, fit.matched, fit.explained, fit.broken, fit.departures, fit.unexplained});
-    if (!all || diagnosis.fits.size() == kMostFits) break;
-  }
+  std::vector<Whole> list;
+  for (const FromBase& from : searches) from.collect(numbers, nans, differences, list);
+  std::stable_sort(list.begin(), list.end(), [](const Whole& a, const Whole& b) {
+    if (a.score.mistakes() != b.score.mistakes()) return a.score.mistakes() < b.score.mistakes();
+    return a.departures != b.departures ? a.departures < b.departures : a.open_nan < b.open_nan;
+  });
+  if (!list.empty() && list.front().score.mistakes() == 0)
+    report_exact(expected, list, diagnosis);
+  else
+    report_partial(list, diagnosis);
   return diagnosis;
 }
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "halfulp/plan.hpp"
+#include "halfulp/vectors/trouble.hpp"
 
 namespace halfulp::vectors {
 
@@ -24,7 +25,10 @@ using Kernel = std::function<void(std::span<const std::byte> in, std::span<std::
 
 /// The implementation crashed, hung or gave a short answer: a finding, not an error of the user.
 struct KernelFailure : std::runtime_error {
-  using std::runtime_error::runtime_error;
+  explicit KernelFailure(const std::string& why, Trouble kind = Trouble::failure, std::uint64_t rows = 0)
+      : std::runtime_error(why), trouble(kind), answered(rows) {}
+  Trouble trouble;
+  std::uint64_t answered;  ///< rows of the call that were answered before it; their answers count
 };
 
 /// A promise: judged under `spec`, the function agrees everywhere.

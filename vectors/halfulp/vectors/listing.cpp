@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "halfulp/vectors/blocks/recipe_kernels.hpp"
 #include "halfulp/vectors/implementation.hpp"
 
 namespace halfulp::vectors {
@@ -36,22 +37,31 @@ std::string list_text() {
   text += "\nwrong on purpose, each with the SPEC that shows it:\n";
   for (const Implementation& one : mutants())
     text += padded(one.name, 32) + padded(one.claims.front().spec, 58) + one.about + "\n";
+  text += "\nfor recipes: halfulp, recipe:NAME (another recipe with the same columns), and wrong on purpose:\n";
+  for (const BlockMutant& one : block_mutants())
+    text += padded("mutant:" + one.name, 32) + padded(one.spec, 58) + one.about + "\n";
   return text;
+}
+
+std::vector<std::string> claims_on(const Implementation& one, std::string_view spec) {
+  const CastRequest wanted = parse_cast_spec(spec);
+  const std::string from = wanted.from == "exact" ? "exact" : std::string(require_format(wanted.from).name);
+  const std::string to(require_format(wanted.to).name);
+  std::vector<std::string> claims;
+  for (const Claim& claim : one.claims) {
+    const CastRequest claimed = parse_cast_spec(claim.spec);
+    if (claimed.from == from && claimed.to == to) claims.push_back(claim.spec);
+  }
+  return claims;
 }
 
 std::string claims_text(std::string_view name_or_spec) {
   if (!name_or_spec.starts_with("cast:")) return claims_of(require_implementation(name_or_spec));
-  const CastRequest wanted = parse_cast_spec(name_or_spec);
-  const std::string from = wanted.from == "exact" ? "exact" : std::string(require_format(wanted.from).name);
-  const std::string to(require_format(wanted.to).name);
   std::string text;
   for (const Implementation* one : implementations()) {
     if (!one->missing.empty()) text += padded(one->name, 18) + state_text(*one) + "\n";
     if (one->open_plan && one->missing.empty()) text += padded(one->name, 18) + "any cast\n";
-    for (const Claim& claim : one->claims) {
-      const CastRequest claimed = parse_cast_spec(claim.spec);
-      if (claimed.from == from && claimed.to == to) text += padded(one->name, 18) + claim.spec + "\n";
-    }
+    for (const std::string& claim : claims_on(*one, name_or_spec)) text += padded(one->name, 18) + claim + "\n";
   }
   return text;
 }

@@ -44,6 +44,8 @@ std::uint64_t codes_off(const Expected& expected, std::uint64_t a, std::uint64_t
 
 FindingClass classify(const Expected& expected, const Finding& finding) {
   const CastPlan& plan = expected.plan();
+  const int used = plan.to.storage_bits();
+  if (used < 64 && finding.got >> used != 0) return FindingClass::does_not_fit;
   const Unpacked x = unpack(*plan.from, finding.word);
   if (x.number_class == NumberClass::nan) return FindingClass::nan;
   const std::uint8_t flags = plan(finding.word).flags;

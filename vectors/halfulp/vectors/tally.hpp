@@ -12,9 +12,9 @@
 namespace halfulp::vectors {
 
 /// Kinds of wrong code, in the order in which they are asked for.
-enum class FindingClass : std::uint8_t { nan, overflow, zero_sign, tie, carry, subnormal, other };
-inline constexpr std::array<std::string_view, 7> kFindingNames = {"NaN",   "overflow",  "zero sign", "tie",
-                                                                  "carry", "subnormal", "other"};
+enum class FindingClass : std::uint8_t { does_not_fit, nan, overflow, zero_sign, tie, carry, subnormal, other };
+inline constexpr std::array<std::string_view, 8> kFindingNames = {
+    "does not fit", "NaN", "overflow", "zero sign", "tie", "carry", "subnormal", "other"};
 
 struct Finding {
   std::uint64_t word = 0;  ///< source container word

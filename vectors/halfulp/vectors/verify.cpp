@@ -1,223 +1,83 @@
-// The walk: blocks of source words, cast and compared by several threads, in constant memory.
+// Verdicts of implementations and of plugged kernels at a level.
 #include "halfulp/vectors/verify.hpp"
 
 #include <algorithm>
-#include <atomic>
+#include <bit>
 #include <chrono>
-#include <mutex>
-#include <thread>
+#include <memory>
+
+#include "halfulp/vectors/decode.hpp"
+#include "halfulp/vectors/level_rows.hpp"
 
 namespace halfulp::vectors {
 namespace {
 
-constexpr std::uint64_t kBlock =
-    1u << 15;  ///< words: 128 KiB of f32 and the answers stay in the second-level cache
-
-std::uint64_t load(const std::byte* at, int bytes) {
-  return with_word_type(bytes, [at](auto word) {
-    std::memcpy(&word, at, sizeof word);
-    return std::uint64_t{word};
-  });
+double since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Fills the source words of a block and knows which run each stretch of them belongs to.
-class Block {
- public:
-  Block(const Expected& expected, const Kernel& kernel)
-      : expected_(expected),
-        kernel_(kernel),
-        from_(*expected.plan().from),
-        from_bytes_(static_cast<std::size_t>(from_.storage_bytes())),
-        to_bytes_(static_cast<std::size_t>(expected.plan().to.storage_bytes())),
-        in_(kBlock * from_bytes_),
-        out_(kBlock * to_bytes_) {}
-
-  /// All words with bits first..last; those that the policy refuses are counted and left out.
-  void sweep(std::uint64_t first, std::uint64_t last, Tally& tally) {
-    const auto& runs = expected_.runs();
-    auto run = std::upper_bound(runs.begin(), runs.end(), first,
-                                [](std::uint64_t bits, const Run& r) { return bits < r.first; }) -
-               1;
-    count_ = 0;
-    stretches_.clear();
-    for (; run != runs.end() && run->first <= last; ++run) {
-      const std::uint64_t begin = std::max(first, run->first);
-      const std::uint64_t end = std::min(last, run->last) + 1;
-      if (run->result.refusal != Refusal::none) {
-        tally.refused += end - begin;
-        continue;
-      }
-      fill(begin, end);
-      stretches_.push_back({&*run, count_});
-    }
-    if (count_ == 0) return;
-    call();
-    std::size_t i = 0;
-    for (const Stretch& stretch : stretches_) {
-      compare(*stretch.run, i, stretch.end, tally);
-      i = stretch.end;
-    }
-    tally.checked += count_;
-  }
-
-  /// A list of words, in ascending order where the expected answers are tabulated.
-  void list(std::span<const std::uint64_t> words, Tally& tally) {
-    count_ = words.size();
-    with_word_type(from_.storage_bytes(), [&](auto type) {
-      for (std::size_t i = 0; i < count_; ++i) {
-        const auto word = static_cast<decltype(type)>(words[i]);
-        std::memcpy(in_.data() + i * sizeof word, &word, sizeof word);
-      }
-    });
-    call();
-    for (std::size_t i = 0; i < count_; ++i) {
-      const Run run = expected_.at(words[i]);
-      const std::uint64_t got = load(out_.data() + i * to_bytes_, static_cast<int>(to_bytes_));
-      if (!expected_.accepts(run, got)) tally.add_mismatch(expected_, run, words[i], got);
-    }
-    tally.checked += count_;
-  }
-
- private:
-  struct Stretch {
-    const Run* run;
-    std::size_t end;
-  };
-
-  void fill(std::uint64_t begin, std::uint64_t end) {
-    with_word_type(from_.storage_bytes(), [&](auto type) {
-      using Word = decltype(type);
-      // Locals of the word's own size, so that the loop is vectorised.
-      auto* at = reinterpret_cast<Word*>(in_.data()) + count_;
-      const int shift = from_.storage_shift;
-      const auto size = static_cast<std::uint32_t>(end - begin);
-      Word word = static_cast<Word>(begin);
-      for (std::uint32_t i = 0; i < size; ++i, ++word) at[i] = static_cast<Word>(word << shift);
-    });
-    count_ += static_cast<std::size_t>(end - begin);
-  }
-
-  void call() {
-    kernel_(std::span(in_).first(count_ * from_bytes_), std::span(out_).first(count_ * to_bytes_));
-  }
-
-  void compare(const Run& run, std::size_t begin, std::size_t end, Tally& tally) {
-    const bool differs = with_word_type(static_cast<int>(to_bytes_), [&](auto type) {
-      using Word = decltype(type);
-      const auto* at = reinterpret_cast<const Word*>(out_.data());
-      const auto code = static_cast<Word>(run.result.code);
-      Word difference = 0;
-      for (std::size_t i = begin; i < end; ++i) difference = static_cast<Word>(difference | (at[i] ^ code));
-      return difference != 0;
-    });
-    if (!differs) return;
-    for (std::size_t i = begin; i < end; ++i) {
-      const std::uint64_t got = load(out_.data() + i * to_bytes_, static_cast<int>(to_bytes_));
-      if (got == run.result.code || expected_.accepts(run, got)) continue;
-      tally.add_mismatch(expected_, run, load(in_.data() + i * from_bytes_, static_cast<int>(from_bytes_)),
-                         got);
-    }
-  }
-
-  const Expected& expected_;
-  const Kernel& kernel_;
-  const FormatSpec& from_;
-  std::size_t from_bytes_;
-  std::size_t to_bytes_;
-  std::vector<std::byte> in_;
-  std::vector<std::byte> out_;
-  std::size_t count_ = 0;
-  std::vector<Stretch> stretches_;
-};
-
-/// Runs work(block index, Block, Tally) for every index below `blocks` on several threads; returns the
-/// merged tally.
-template <class Work>
-Tally run_blocks(std::uint64_t blocks, int threads, const Expected& expected, const Kernel& kernel,
-                 const std::function<void(std::uint64_t)>& block_done, std::string& failure, Work work) {
-  std::atomic<std::uint64_t> next{0};
-  std::mutex mutex;
-  Tally total;
-  std::exception_ptr error;
-  const auto worker = [&] {
-    Tally tally;
-    try {
-      Block block(expected, kernel);
-      for (std::uint64_t index; (index = next.fetch_add(1)) < blocks;) {
-        work(index, block, tally);
-        if (block_done && index % 64 == 0) {
-          const std::lock_guard lock(mutex);
-          block_done(index);
-        }
-      }
-    } catch (const KernelFailure& e) {
-      next = blocks;
-      const std::lock_guard lock(mutex);
-      if (failure.empty()) failure = e.what();
-    } catch (...) {
-      next = blocks;
-      const std::lock_guard lock(mutex);
-      error = std::current_exception();
-    }
-    const std::lock_guard lock(mutex);
-    total.merge(tally);
-  };
-  const int wanted =
-      threads > 0 ? threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  const auto count = static_cast<int>(std::min<std::uint64_t>(blocks, static_cast<std::uint64_t>(wanted)));
-  std::vector<std::jthread> team;
-  for (int i = 1; i < count; ++i) team.emplace_back(worker);
-  worker();
-  team.clear();  // joins
-  if (error) std::rethrow_exception(error);
-  return total;
+void take(Verdict& verdict, Judged judged) {
+  verdict.tally = std::move(judged.tally);
+  verdict.completeness = judged.completeness;
+  verdict.finished = judged.finished();
+  verdict.findings = std::move(judged.findings);
 }
 
-void require_exhaustible(const Expected& expected) {
-  if (expected.plan().from->width > 32) {
-    throw InputError("level exhaustive", expected.plan().from_name + " has too many codes",
-                     "use --level stratified");
-  }
-  if (!expected.tabulated()) {
-    throw InputError("level exhaustive", expected.plan().to_name + " has too many steps to tabulate",
-                     "use --level stratified");
-  }
+/// The answers that the SPEC gives.
+void fill_right(const Expected& expected, std::span<const std::byte> in, std::span<std::byte> out) {
+  map_storage(*expected.plan().from, expected.plan().to, in, out,
+              [&](std::uint64_t word) { return expected.at(word).result.code; });
 }
 
 }  // namespace
 
-Tally judge(const Expected& expected, const Kernel& kernel, const VerifyOptions& options,
-            Completeness& proved, std::string& failure) {
-  std::function<void(std::uint64_t)> block_done;
-  const auto report = [&](std::uint64_t total) {
-    if (options.progress) {
-      block_done = [&options, total](std::uint64_t index) {
-        options.progress(std::min(total, (index + 1) * kBlock), total);
-      };
-    }
-  };
-  if (options.level == Level::exhaustive) {
-    require_exhaustible(expected);
-    const std::uint64_t total = low_mask(expected.plan().from->width) + 1;
-    report(total);
-    proved = Completeness::exhaustive;
-    return run_blocks((total + kBlock - 1) / kBlock, options.threads, expected, kernel, block_done, failure,
-                      [&](std::uint64_t index, Block& block, Tally& tally) {
-                        block.sweep(index * kBlock, std::min(total, (index + 1) * kBlock) - 1, tally);
-                      });
+void add_losses(Verdict& verdict, const Losses& losses) {
+  if (losses.rows == 0) return;
+  verdict.tally.checked -= losses.rows;
+  verdict.findings.insert(verdict.findings.begin(), losses.findings.begin(), losses.findings.end());
+  verdict.completeness = Completeness::sampled;
+  verdict.finished = false;
+}
+
+bool Verdict::failed() const {
+  return tally.mismatched > 0 || std::any_of(findings.begin(), findings.end(),
+                                             [](const KernelFinding& f) { return is_wrong(f.trouble); });
+}
+
+std::string verdict_word(const Verdict& verdict) {
+  if (verdict.failed()) return "MISMATCH";
+  return verdict.passed() ? "bit-exact" : "incomplete";
+}
+
+std::string reproduce_command(const Verdict& verdict) {
+  std::string command = "halfulp verify " + shell_quoted(verdict.subject) + " " + verdict.option;
+  if (verdict.of_pack) return command;
+  command += " --level " + std::string(name_of(verdict.level));
+  if (verdict.seed != 0) command += " --seed " + std::to_string(verdict.seed);
+  return command;
+}
+
+void require_little_endian() {
+  if constexpr (std::endian::native != std::endian::little)
+    throw InputError("this machine",
+                     "its words are big-endian, and those of packs and kernels little-endian",
+                     "use another one");
+}
+
+CastSpec parse_spec(std::string_view spec) {
+  if (spec.starts_with("decode:")) {
+    const CastPlan plan = parse_decode_spec(spec);
+    return {{plan.from_name, plan.to_name, plan.dialect, plan.options}, decode_spec_text(plan)};
   }
-  const auto [words, refused] = level_words(expected, options.level, options.seed);
-  report(words.size());
-  proved = completeness(expected, options.level, words.size());
-  const std::span<const std::uint64_t> all(words);
-  Tally tally =
-      run_blocks((words.size() + kBlock - 1) / kBlock, options.threads, expected, kernel, block_done,
-                 failure, [&](std::uint64_t index, Block& block, Tally& part) {
-                   const std::size_t begin = index * kBlock;
-                   block.list(all.subspan(begin, std::min<std::size_t>(kBlock, all.size() - begin)), part);
-                 });
-  tally.refused = refused;
-  return tally;
+  CastRequest request = parse_cast_spec(spec);
+  std::string text = spec_text(make_plan(request));
+  return {std::move(request), std::move(text)};
+}
+
+Verdict verify(const Implementation& implementation, const CastSpec& spec, const VerifyOptions& options) {
+  Verdict verdict = verify(implementation, spec.request, options);
+  if (spec.text.starts_with("decode:")) verdict.spec = verdict.subject = spec.text;
+  return verdict;
 }
 
 Verdict verify(const Implementation& implementation, const CastRequest& request,
@@ -225,6 +85,8 @@ Verdict verify(const Implementation& implementation, const CastRequest& request,
   Chosen chosen = choose(implementation, request);
   Verdict verdict;
   verdict.plan = chosen.plan;
+  verdict.spec = verdict.subject = spec_text(chosen.plan);
+  verdict.option = "--impl " + implementation.name;
   verdict.implementation = implementation.name;
   verdict.version = implementation.version;
   verdict.own_dialect = chosen.own_dialect;
@@ -233,11 +95,59 @@ Verdict verify(const Implementation& implementation, const CastRequest& request,
   verdict.seed = options.seed;
   const Expected expected(chosen.plan, options.level == Level::exhaustive);
   const auto start = std::chrono::steady_clock::now();
-  verdict.tally = judge(expected, chosen.kernel, options, verdict.completeness, verdict.failure);
-  verdict.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (!verdict.failure.empty()) verdict.completeness = Completeness::sampled;
+  take(verdict, judge(expected, chosen.kernel, options));
+  verdict.seconds = since(start);
   if (verdict.tally.mismatched > 0)
-    verdict.diagnosis = diagnose(expected, chosen.kernel, verdict.tally, options.seed);
+    verdict.diagnosis =
+        diagnose(expected, answers_of(expected, chosen.kernel, verdict.tally, options.seed));
+  return verdict;
+}
+
+Verdict verify(const Plug& plug, const CastSpec& spec, const VerifyOptions& options) {
+  require_little_endian();
+  Verdict verdict;
+  verdict.plan = make_plan(spec.request);
+  verdict.spec = verdict.subject = spec.text;
+  verdict.level = options.level;
+  verdict.seed = options.seed;
+  const Expected expected(verdict.plan, options.level == Level::exhaustive);
+  const auto rows = std::make_shared<const LevelRows>(expected, options.level, options.seed);
+  const RowShape shape = {verdict.spec,
+                          rows->count(),
+                          {{"input", verdict.plan.from_name, verdict.plan.from->storage_bytes(), 1}},
+                          {{"expected", verdict.plan.to_name, verdict.plan.to.storage_bytes(), 1}}};
+  verdict.option = plug.option;
+  verdict.implementation = plug.name;
+  Plugged plugged;
+  try {
+    plugged =
+        plug.open(shape, [rows](std::uint64_t first, const std::vector<std::span<std::byte>>& columns) {
+          rows->fill(first, columns.front());
+        });
+  } catch (const KernelFailure& failure) {
+    verdict.findings.push_back({failure.trouble, failure.what()});
+    return verdict;
+  }
+  verdict.version = plugged.version;
+  std::uint64_t next = 0;
+  Losses losses;
+  const RowKernel rows_kernel = going_on(
+      plugged.rows,
+      [&](const RowJob& job) { fill_right(expected, job.inputs.front(), job.answers.front()); }, losses);
+  const auto from_bytes = static_cast<std::size_t>(verdict.plan.from->storage_bytes());
+  const Kernel kernel = [&](std::span<const std::byte> in, std::span<std::byte> out) {
+    const RowJob job = {next, in.size() / from_bytes, {in}, {out}};
+    next += job.rows;
+    rows_kernel(job);
+  };
+  AnswersSeen seen(expected, rows->count());
+  const auto start = std::chrono::steady_clock::now();
+  take(verdict, judge(expected, kernel, options, &seen));
+  if (verdict.finished && plugged.finish) verdict.findings = plugged.finish();
+  add_losses(verdict, losses);
+  verdict.seconds = since(start);
+  if (verdict.tally.mismatched > 0)
+    verdict.diagnosis = diagnose(expected, seen.with_mismatches(verdict.tally));
   return verdict;
 }
 

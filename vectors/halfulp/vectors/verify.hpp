@@ -1,50 +1,76 @@
-// verify(): runs a kernel over a level and judges every answer.
+// verify(): runs a kernel over a level, or over the rows of a pack, and judges every answer.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "halfulp/vectors/diagnose.hpp"
-#include "halfulp/vectors/expected.hpp"
-#include "halfulp/vectors/implementation.hpp"
-#include "halfulp/vectors/levels.hpp"
-#include "halfulp/vectors/tally.hpp"
+#include "halfulp/vectors/judge.hpp"
+#include "halfulp/vectors/kernels/lost_rows.hpp"
+#include "halfulp/vectors/kernels/plugged.hpp"
 
 namespace halfulp::vectors {
 
-struct VerifyOptions {
-  Level level = Level::thresholds;
-  std::uint64_t seed = 0;
-  int threads = 0;  ///< 0: all cores
-  /// Called now and then with the words done and their total; from any thread, one at a time. May be empty.
-  std::function<void(std::uint64_t done, std::uint64_t total)> progress;
-};
-
 struct Verdict {
   CastPlan plan;
-  std::string implementation;
+  std::string spec;            ///< of the rows, in canonical names
+  std::string subject;         ///< what the command was given: a SPEC or the path of a pack
+  std::string option;          ///< how it named the kernel: `--impl NAME`, `--exec '…'`
+  std::string implementation;  ///< shown as what is under test
   std::string version;
   bool own_dialect = false;  ///< Chosen::own_dialect
   std::string unclaimed;     ///< Chosen::unclaimed
+  bool of_pack = false;
   Level level = Level::thresholds;
   std::uint64_t seed = 0;
   Completeness completeness = Completeness::sampled;
   Tally tally;
   Diagnosis diagnosis;  ///< filled when there are mismatches
-  std::string failure;  ///< crash, hang or short answer; the tally holds what was judged before it
-  double seconds = 0;   ///< of running and judging, without the oracle's table
+  std::vector<KernelFinding>
+      findings;           ///< beside wrong codes; the tally holds what was judged before a failure
+  bool finished = false;  ///< every row was answered
+  std::uint64_t pack_faults =
+      0;  ///< of the mismatches, those where the pack expects what its SPEC does not give
+  std::optional<Finding>
+      pack_fault;      ///< the first of them; `got`: what the pack has, `want`: what the SPEC gives
+  double seconds = 0;  ///< of running and judging, without the oracle's table
 
-  bool passed() const { return failure.empty() && tally.checked > 0 && tally.mismatched == 0; }
+  bool passed() const { return findings.empty() && tally.checked > 0 && tally.mismatched == 0; }
+  /// Wrong, not only incomplete: a wrong code, or a finding that is_wrong().
+  bool failed() const;
 };
 
-/// Judges one kernel. Throws InputError where the level does not apply, Disagreement where the judge is at
-/// fault.
+/// MISMATCH, bit-exact or incomplete.
+std::string verdict_word(const Verdict& verdict);
+
+/// The command that gives this verdict again.
+std::string reproduce_command(const Verdict& verdict);
+
+/// The SPEC of a cast or a decode: the cast that it is, and its canonical text.
+struct CastSpec {
+  CastRequest request;
+  std::string text;
+};
+/// Throws InputError.
+CastSpec parse_spec(std::string_view spec);
+
+/// Takes rows that were passed over out of the count and names them.
+void add_losses(Verdict& verdict, const Losses& losses);
+
+/// Throws InputError on a machine whose words are not as those of packs.
+void require_little_endian();
+
+/// Judges an implementation at a level. Throws InputError where the level does not apply, Disagreement
+/// where the judge is at fault.
 Verdict verify(const Implementation& implementation, const CastRequest& request,
                const VerifyOptions& options);
+Verdict verify(const Implementation& implementation, const CastSpec& spec, const VerifyOptions& options);
 
-/// The same in parts, for tests: judge all words of the level.
-Tally judge(const Expected& expected, const Kernel& kernel, const VerifyOptions& options,
-            Completeness& proved, std::string& failure);
+/// Judges a kernel of the user at a level: its rows are those that `gen SPEC` writes. Throws as above.
+Verdict verify(const Plug& plug, const CastSpec& spec, const VerifyOptions& options);
 
 }  // namespace halfulp::vectors

@@ -51,14 +51,16 @@ RecipeAnswers run_rows(const RecipePlan& plan, const RecipeRows& rows, const Row
   RecipeAnswers answers;
   for (std::size_t first = 0; first < total; first += stretch) {
     const std::size_t count = std::min(stretch, total - first);
+    std::size_t answered = count;
     try {
       kernel({first, count, in.part<const std::byte>(first, count), out.part<std::byte>(first, count)});
     } catch (const KernelFailure& failure) {
       answers.failure = failure.what();
-      return answers;
+      answered = static_cast<std::size_t>(std::min<std::uint64_t>(count, failure.answered));
     }
-    for (std::size_t i = first; i < first + count; ++i)
+    for (std::size_t i = first; i < first + answered; ++i)
       answers.rows.push_back(get_answer(plan, out.part<const std::byte>(i, 1)));
+    if (!answers.failure.empty()) return answers;
     if (options.progress) options.progress(first + count, total);
   }
   return answers;

@@ -1,0 +1,92 @@
+// `halfulp diagnose` and `halfulp coverage` as a user runs them.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "command_runner.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+using command::expect_one_error_line;
+using command::run;
+using Json = nlohmann::json;
+
+/// A folder that goes away with the test.
+class Folder {
+ public:
+  Folder() {
+    std::string name = (fs::temp_directory_path() / "halfulp-diagnose-XXXXXX").string();
+    path_ = mkdtemp(name.data());
+  }
+  ~Folder() { fs::remove_all(path_); }
+  std::string file(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  fs::path path_;
+};
+
+TEST(Diagnose, names_what_a_file_of_answers_follows) {
+  const Folder folder;
+  const std::string pack = folder.file("pack");
+  ASSERT_EQ(run({"gen", "cast:f16:e4m3", "-o", pack, "--level", "exhaustive"}).status, 0);
+  const std::string other = folder.file("other");
+  ASSERT_EQ(run({"gen", "cast:f16:e4m3,rounding=ties_to_away", "-o", other, "--level", "exhaustive"}).status, 0);
+  const command::Result result = run({"diagnose", pack, "--got", other + "/expected.bin"});
+  EXPECT_EQ(result.status, 1) << result.error;
+  EXPECT_NE(result.out.find("    all  rounding=ties_to_away  explains 126 of 126 differences, breaks 0 matches\n"), std::string::npos)
+      << result.out;
+  const command::Result right = run({"diagnose", pack, "--got", pack + "/expected.bin"});
+  EXPECT_EQ(right.status, 0);
+  EXPECT_NE(right.out.find("all answers follow cast:f16:e4m3\n"), std::string::npos) << right.out;
+}
+
+TEST(Diagnose, gives_json_with_names_that_are_equal_and_words_that_part) {
+  const command::Result result = run({"diagnose", "cast:f32:e5m2,overflow=overflow", "--impl", "mutant:saturates", "--json"});
+  EXPECT_EQ(result.status, 1) << result.error;
+  const Json json = Json::parse(result.out);
+  EXPECT_EQ(json["diagnosis"]["fits"][0]["behaviour"], "overflow=saturate");
+  EXPECT_EQ(json["diagnosis"]["fits"][0]["broken"], 0);
+  EXPECT_EQ(json["diagnosis"]["differences"], json["diagnosis"]["fits"][0]["explained"]);
+  const auto equals = json["diagnosis"]["fits"][0]["equals"].get<std::vector<std::string>>();
+  EXPECT_NE(std::find(equals.begin(), equals.end(), "@ocp_sat"), equals.end()) << result.out;
+}
+
+TEST(Diagnose, takes_filters_decodes_and_levels) {
+  const command::Result result =
+      command::run_shell("halfulp diagnose decode:e4m3 --exec 'halfulp cast --from e4m3fnuz --to f32 --overflow overflow' --text");
+  EXPECT_EQ(result.status, 1) << result.error;
+  EXPECT_NE(result.out.find("from=e4m3fnuz"), std::string::npos) << result.out;
+  EXPECT_EQ(run({"diagnose", "cast:f16:e4m3", "--impl", "halfulp", "--level", "exhaustive"}).status, 0);
+}
+
+TEST(Diagnose, refuses_what_it_cannot_use) {
+  for (const char* line : {"diagnose cast:f32:e4m3", "diagnose cast:f32:e4m3 --impl halfulp --got x", "diagnose cast:f32:e4m4 --impl halfulp",
+                           "diagnose cast:f32:e4m3 --got /nonexistent", "diagnose cast:f32:e4m3 --impl halfulp --level all",
+                           "diagnose /nonexistent/pack --impl halfulp", "diagnose", "coverage", "coverage cast:f32:e4m3 --level exhaustive",
+                           "coverage cast:exact:e4m3", "coverage recipe:mxfp4/ocp"}) {
+    const command::Result result = run(command::split(line));
+    EXPECT_EQ(result.status, 2) << line << result.out;
+    expect_one_error_line(result.error);
+  }
+}
+
+TEST(Coverage, counts_a_level_and_a_pack_alike) {
+  const Folder folder;
+  const std::string pack = folder.file("pack");
+  ASSERT_EQ(run({"gen", "cast:f32:e5m2", "-o", pack}).status, 0);
+  const command::Result of_pack = run({"coverage", pack, "--json"});
+  const command::Result of_level = run({"coverage", "cast:f32:e5m2", "--json"});
+  EXPECT_EQ(of_pack.status, 0) << of_pack.error;
+  EXPECT_EQ(of_pack.out, of_level.out);
+  const Json json = Json::parse(of_pack.out);
+  EXPECT_EQ(json["proves"], "complete_for_monotone");
+  EXPECT_EQ(json["thresholds"]["reached"], json["thresholds"]["all"]);
+  const command::Result text = run({"coverage", "decode:e5m2"});
+  EXPECT_NE(text.out.find("proves        exhaustive\n"), std::string::npos) << text.out;
+}
+
+}  // namespace

@@ -1,0 +1,155 @@
+// Runs in a forked child; see library_host.hpp. Leaves by _exit() only.
+#include "halfulp/vectors/kernels/library_host.hpp"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "halfulp/kernel.h"
+#include "halfulp/plan.hpp"
+
+namespace halfulp::vectors {
+namespace {
+
+const JobMemory* g_memory = nullptr;
+
+/// Says whether the fault lies in a column or beside one, then lets the signal do its work.
+void on_fault(int number, siginfo_t* info, void*) {
+  g_memory->note_fault(info->si_addr);
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+void catch_faults() {
+  for (const int number : {SIGABRT, SIGILL, SIGFPE, SIGINT, SIGTERM, SIGHUP, SIGPIPE})
+    signal(number, SIG_DFL);
+  static std::byte stack[1 << 16];
+  stack_t own{};
+  own.ss_sp = stack;
+  own.ss_size = sizeof stack;
+  sigaltstack(&own, nullptr);
+  struct sigaction action {};
+  action.sa_sigaction = on_fault;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  sigemptyset(&action.sa_mask);
+  for (const int number : {SIGSEGV, SIGBUS}) sigaction(number, &action, nullptr);
+}
+
+void set_text(JobControl& control, const char* text) {
+  std::snprintf(control.text, sizeof control.text, "%s", text != nullptr ? text : "");
+}
+
+void reply(int file, HostReply what) {
+  const auto byte = static_cast<unsigned char>(what);
+  if (write(file, &byte, 1) != 1) _exit(0);  // nobody is there any more
+}
+
+using InfoFunction = const halfulp_kernel_description* (*)();
+using RunFunction = std::int32_t (*)(const halfulp_job*, halfulp_result*);
+
+/// Answers why it cannot go on, and ends.
+[[noreturn]] void refuse(const JobMemory& memory, int replies, HostReply what, const char* text) {
+  set_text(memory.control(), text);
+  reply(replies, what);
+  _exit(0);
+}
+
+std::vector<halfulp_column> columns_of(const std::vector<KernelColumn>& columns,
+                                       const std::vector<std::span<std::byte>>& data) {
+  std::vector<halfulp_column> all;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const std::size_t bytes = columns[i].row_bytes();
+    all.push_back({sizeof(halfulp_column), columns[i].name.c_str(), columns[i].format.c_str(),
+                   data[i].data(), bytes, bytes});
+  }
+  return all;
+}
+
+void run_job(const RowShape& shape, const JobMemory& memory, RunFunction run) {
+  JobControl& control = memory.control();
+  std::vector<std::span<std::byte>> in;
+  std::vector<std::span<std::byte>> out;
+  for (std::size_t i = 0; i < shape.inputs.size(); ++i) in.push_back(memory.input(i, control.rows));
+  for (std::size_t i = 0; i < shape.outputs.size(); ++i) out.push_back(memory.output(i, control.rows));
+  const std::vector<halfulp_column> inputs = columns_of(shape.inputs, in);
+  const std::vector<halfulp_column> outputs = columns_of(shape.outputs, out);
+  const halfulp_job job = {sizeof(halfulp_job), HALFULP_KERNEL_ABI, HALFULP_HOST_MEMORY, shape.spec.c_str(),
+                           control.first,       control.rows,       inputs.size(),       inputs.data(),
+                           outputs.size(),      outputs.data()};
+  char message[512] = {};
+  halfulp_result result = {sizeof(halfulp_result), 0, 0, message, sizeof message};
+  const std::int32_t returned = run(&job, &result);
+  control.error = returned != 0 ? returned : result.error;
+  message[sizeof message - 1] = 0;
+  set_text(control, message);
+}
+
+/// `cast:F32->float8_e4m3fn@d,k=v` as `cast:f32:e4m3` and the rest.
+std::pair<std::string, std::string_view> split_spec(std::string_view spec) {
+  const std::size_t end = std::min(spec.find(','), spec.find('@'));
+  const std::string_view rest = end == std::string_view::npos ? std::string_view{} : spec.substr(end);
+  const std::string head(spec.substr(0, end));
+  try {
+    const CastRequest request = parse_cast_spec(head);
+    return {"cast:" + std::string(require_format(request.from).name) + ":" +
+                std::string(require_format(request.to).name),
+            rest};
+  } catch (const InputError&) {  // no cast, or nothing that can be asked for
+    return {head, rest};
+  }
+}
+
+}  // namespace
+
+bool lists_spec(std::string_view listed, std::string_view wanted) {
+  const auto [head, rest] = split_spec(listed);
+  const auto [wanted_head, wanted_rest] = split_spec(wanted);
+  return head == wanted_head && (rest.empty() || rest == wanted_rest);
+}
+
+void host_library(const std::string& path, const RowShape& shape, const JobMemory& memory, int requests,
+                  int replies) {
+  g_memory = &memory;
+  catch_faults();
+  const int nothing = open("/dev/null", O_RDONLY);
+  dup2(nothing, STDIN_FILENO);
+  dup2(STDERR_FILENO, STDOUT_FILENO);  // what a library prints is no result of ours
+  memory.protect_inputs();
+  const std::string file =
+      path.find('/') == std::string::npos ? "./" + path : path;  // never a system library
+  void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) refuse(memory, replies, HostReply::not_loadable, dlerror());
+  const auto info = reinterpret_cast<InfoFunction>(dlsym(handle, "halfulp_kernel_info"));
+  const auto run = reinterpret_cast<RunFunction>(dlsym(handle, "halfulp_kernel_run"));
+  if (info == nullptr) refuse(memory, replies, HostReply::no_symbol, "halfulp_kernel_info");
+  if (run == nullptr) refuse(memory, replies, HostReply::no_symbol, "halfulp_kernel_run");
+  const halfulp_kernel_description* description = info();
+  if (description == nullptr) refuse(memory, replies, HostReply::no_info, "");
+  if (description->abi != HALFULP_KERNEL_ABI || description->size < sizeof(halfulp_kernel_description)) {
+    const std::string text = "ABI version " + std::to_string(description->abi) + ", description of " +
+                             std::to_string(description->size) + " bytes";
+    refuse(memory, replies, HostReply::wrong_abi, text.c_str());
+  }
+  if (description->memory != HALFULP_HOST_MEMORY) refuse(memory, replies, HostReply::device_memory, "");
+  std::string listed;
+  bool found = description->spec_count == 0;
+  for (std::size_t i = 0; i < description->spec_count; ++i) {
+    found = found || lists_spec(description->specs[i], shape.spec);
+    listed += (i > 0 ? ", " : "") + std::string(description->specs[i]);
+  }
+  if (!found) refuse(memory, replies, HostReply::spec_not_listed, listed.c_str());
+  set_text(memory.control(), description->name);
+  reply(replies, HostReply::ready);
+  for (unsigned char byte = 0; read(requests, &byte, 1) == 1;) {
+    run_job(shape, memory, run);
+    reply(replies, memory.control().error == 0 ? HostReply::done : HostReply::error);
+  }
+  _exit(0);
+}
+
+}  // namespace halfulp::vectors

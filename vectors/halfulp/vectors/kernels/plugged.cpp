@@ -1,0 +1,47 @@
+// Sizes of rows, and words for messages.
+#include "halfulp/vectors/kernels/plugged.hpp"
+
+namespace halfulp::vectors {
+namespace {
+
+std::size_t bytes_of(const std::vector<KernelColumn>& columns) {
+  std::size_t sum = 0;
+  for (const KernelColumn& column : columns) sum += column.row_bytes();
+  return sum;
+}
+
+}  // namespace
+
+std::size_t RowShape::input_bytes() const {
+  return bytes_of(inputs);
+}
+std::size_t RowShape::output_bytes() const {
+  return bytes_of(outputs);
+}
+
+std::string grouped_digits(std::uint64_t number) {
+  std::string digits = std::to_string(number);
+  for (std::size_t at = digits.size(); at > 3;) digits.insert(at -= 3, 1, ',');
+  return digits;
+}
+
+std::string duration_text(std::chrono::milliseconds time) {
+  const auto count = time.count();
+  return count % 1000 == 0 ? std::to_string(count / 1000) + " s" : std::to_string(count) + " ms";
+}
+
+std::string shell_quoted(std::string_view text) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:@,%";
+  if (!text.empty() && text.find_first_not_of(kPlain) == std::string_view::npos) return std::string(text);
+  std::string quoted = "'";
+  for (const char c : text) {
+    if (c == '\'')
+      quoted += "'\\''";
+    else
+      quoted += c;
+  }
+  return quoted + "'";
+}
+
+}  // namespace halfulp::vectors
