@@ -198,8 +198,8 @@ TEST(PackRows, FlagsSayWhatTheyMean) {
 TEST(PackRows, EveryFlagOfACastOccurs) {
   std::uint64_t seen = 0;
   for (const char* spec : {"cast:f32:e4m3", "cast:f32:e4m3,overflow=overflow"}) {
-    for (const std::uint64_t flags : words_of(*cast_rows(plan_of(spec), Level::thresholds, 0))[2])
-      seen |= flags;
+    const auto words = words_of(*cast_rows(plan_of(spec), Level::thresholds, 0));
+    for (const std::uint64_t flags : words[2]) seen |= flags;
   }
   EXPECT_EQ(seen, low_mask(static_cast<int>(cast_notes().size())));
 }
