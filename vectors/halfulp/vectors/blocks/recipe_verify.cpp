@@ -57,8 +57,7 @@ RecipeAnswers run_rows(const RecipePlan& plan, const RecipeRows& rows, const Row
       answers.failure = failure.what();
       return answers;
     }
-    for (std::size_t i = first; i < first + count; ++i)
-      answers.rows.push_back(get_answer(plan, out.part<const std::byte>(i, 1)));
+    for (std::size_t i = first; i < first + count; ++i) answers.rows.push_back(get_answer(plan, out.part<const std::byte>(i, 1)));
     if (options.progress) options.progress(first + count, total);
   }
   return answers;
