@@ -71,7 +71,7 @@ std::vector<Handling> handlings_of(const RecipePlan& plan) {
     for (const auto& [text, code] :
          {std::pair<std::string, std::uint64_t>{"0x00", 0}, {"1.0", blocks::code_of(format, 1)}}) {
       behind("zero blocks store scale " + text,
-             [code](const RecipePlan& p, const RecipeRow& r, RowAnswer a) {
+             [code = code](const RecipePlan& p, const RecipeRow& r, RowAnswer a) {
                return with_zero_block_scale(p, r, std::move(a), code);
              });
     }

@@ -127,10 +127,12 @@ std::string command_of(const RecipePlan& plan, const char* verb) {
 
 std::string options_of(const RecipePlan& plan, const RecipeRow& row, std::int64_t block) {
   std::string text;
-  for (const auto& [name, values] : inputs_for(plan, plan.recipe, row)) {
+  for (const auto& input : inputs_for(plan, plan.recipe, row)) {
+    const std::string& name = input.first;
+    const std::vector<double>& values = input.second;
     std::string list;
     const auto found = std::find_if(plan.varied.begin(), plan.varied.end(),
-                                    [&, n = name](const VariedInput& v) { return v.name == n; });
+                                    [&](const VariedInput& v) { return v.name == name; });
     const auto add = [&](std::size_t i) {
       list += (list.empty() ? "" : ",") + number_text(values[values.size() == 1 ? 0 : i]);
     };

@@ -231,7 +231,9 @@ std::vector<RecipeRow> thinned(std::vector<std::vector<RecipeRow>> parts,
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return parts[a].size() < parts[b].size(); });
   std::vector<std::size_t> quota(parts.size());
-  std::uint64_t left = most.value_or(std::numeric_limits<std::uint64_t>::max());
+  std::uint64_t left = 0;
+  for (const auto& part : parts) left += part.size();
+  left = std::min(left, most.value_or(left));
   for (std::size_t i = 0; i < order.size(); ++i) {  // small parts first: what they leave goes to the others
     const std::uint64_t share = (left + order.size() - i - 1) / (order.size() - i);
     quota[order[i]] = static_cast<std::size_t>(std::min<std::uint64_t>(parts[order[i]].size(), share));
