@@ -44,8 +44,8 @@ void HexWords::add(std::string_view text, std::vector<std::byte>& words) {
       finish_token(words);
       comment_ = c == '#';
       line_ += c == '\n' ? 1 : 0;
-    } else if (token_.size() < kLongestToken) {
-      token_ += c;
+    } else if (token_.size() <= kLongestToken) {
+      token_ += token_.size() < kLongestToken ? c : '~';  // too long to be a code: garbage
     }
   }
 }
