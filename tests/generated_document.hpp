@@ -10,7 +10,8 @@
 
 namespace halfulp {
 
-/// Compares docs/NAME with `text`. With HALFULP_WRITE_DOCS set in the environment the file is written first.
+/// Compares docs/NAME with `text`. With HALFULP_WRITE_DOCS set in the environment the file is written
+/// first.
 inline void expect_document(const std::string& name, const std::string& text) {
   const std::string path = std::string(HALFULP_SOURCE_DIR) + "/docs/" + name;
   if (std::getenv("HALFULP_WRITE_DOCS")) std::ofstream(path, std::ios::binary) << text;
