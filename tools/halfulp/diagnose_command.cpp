@@ -69,7 +69,7 @@ std::string text_of(const Verdict& verdict) {
                      " answers, " + grouped_digits(tally.mismatched) + " differ\n";
   for (const KernelFinding& finding : verdict.findings)
     text += "  " + std::string(name_of(finding.trouble)) + ": " + finding.text + "\n";
-  if (tally.checked > 0 && tally.mismatched == 0) text += "  all answers follow " + verdict.spec + "\n";
+  if (verdict.passed()) text += "  all answers follow " + verdict.spec + "\n";
   if (verdict.diagnosis.cases == 0) return text;
   text += diagnosis_title(verdict.diagnosis) + "\n";
   for (const DiagnosisLine& line : diagnosis_lines(verdict.plan, verdict.diagnosis)) {
