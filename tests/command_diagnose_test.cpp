@@ -34,10 +34,13 @@ TEST(Diagnose, names_what_a_file_of_answers_follows) {
   const std::string pack = folder.file("pack");
   ASSERT_EQ(run({"gen", "cast:f16:e4m3", "-o", pack, "--level", "exhaustive"}).status, 0);
   const std::string other = folder.file("other");
-  ASSERT_EQ(run({"gen", "cast:f16:e4m3,rounding=ties_to_away", "-o", other, "--level", "exhaustive"}).status, 0);
+  ASSERT_EQ(
+      run({"gen", "cast:f16:e4m3,rounding=ties_to_away", "-o", other, "--level", "exhaustive"}).status, 0);
   const command::Result result = run({"diagnose", pack, "--got", other + "/expected.bin"});
   EXPECT_EQ(result.status, 1) << result.error;
-  EXPECT_NE(result.out.find("    all  rounding=ties_to_away  explains 126 of 126 differences, breaks 0 matches\n"), std::string::npos)
+  EXPECT_NE(result.out.find(
+                "    all  rounding=ties_to_away  explains 126 of 126 differences, breaks 0 matches\n"),
+            std::string::npos)
       << result.out;
   const command::Result right = run({"diagnose", pack, "--got", pack + "/expected.bin"});
   EXPECT_EQ(right.status, 0);
@@ -45,7 +48,8 @@ TEST(Diagnose, names_what_a_file_of_answers_follows) {
 }
 
 TEST(Diagnose, gives_json_with_names_that_are_equal_and_words_that_part) {
-  const command::Result result = run({"diagnose", "cast:f32:e5m2,overflow=overflow", "--impl", "mutant:saturates", "--json"});
+  const command::Result result =
+      run({"diagnose", "cast:f32:e5m2,overflow=overflow", "--impl", "mutant:saturates", "--json"});
   EXPECT_EQ(result.status, 1) << result.error;
   const Json json = Json::parse(result.out);
   EXPECT_EQ(json["diagnosis"]["fits"][0]["behaviour"], "overflow=saturate");
@@ -56,18 +60,21 @@ TEST(Diagnose, gives_json_with_names_that_are_equal_and_words_that_part) {
 }
 
 TEST(Diagnose, takes_filters_decodes_and_levels) {
-  const command::Result result =
-      command::run_shell("halfulp diagnose decode:e4m3 --exec 'halfulp cast --from e4m3fnuz --to f32 --overflow overflow' --text");
+  const command::Result result = command::run_shell(
+      "halfulp diagnose decode:e4m3 --exec 'halfulp cast --from e4m3fnuz --to f32 --overflow overflow' "
+      "--text");
   EXPECT_EQ(result.status, 1) << result.error;
   EXPECT_NE(result.out.find("from=e4m3fnuz"), std::string::npos) << result.out;
   EXPECT_EQ(run({"diagnose", "cast:f16:e4m3", "--impl", "halfulp", "--level", "exhaustive"}).status, 0);
 }
 
 TEST(Diagnose, refuses_what_it_cannot_use) {
-  for (const char* line : {"diagnose cast:f32:e4m3", "diagnose cast:f32:e4m3 --impl halfulp --got x", "diagnose cast:f32:e4m4 --impl halfulp",
-                           "diagnose cast:f32:e4m3 --got /nonexistent", "diagnose cast:f32:e4m3 --impl halfulp --level all",
-                           "diagnose /nonexistent/pack --impl halfulp", "diagnose", "coverage", "coverage cast:f32:e4m3 --level exhaustive",
-                           "coverage cast:exact:e4m3", "coverage recipe:mxfp4/ocp"}) {
+  for (const char* line :
+       {"diagnose cast:f32:e4m3", "diagnose cast:f32:e4m3 --impl halfulp --got x",
+        "diagnose cast:f32:e4m4 --impl halfulp", "diagnose cast:f32:e4m3 --got /nonexistent",
+        "diagnose cast:f32:e4m3 --impl halfulp --level all", "diagnose /nonexistent/pack --impl halfulp",
+        "diagnose", "coverage", "coverage cast:f32:e4m3 --level exhaustive", "coverage cast:exact:e4m3",
+        "coverage recipe:mxfp4/ocp"}) {
     const command::Result result = run(command::split(line));
     EXPECT_EQ(result.status, 2) << line << result.out;
     expect_one_error_line(result.error);

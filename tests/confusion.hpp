@@ -1,7 +1,8 @@
-// Dialects of one cast fed back as unknown kernels: which are equal, how the diagnosis names each, and where they part.
+// Dialects of one cast fed back as unknown kernels: which are equal, how the diagnosis names each, and
+// where they part.
 //
-// Dialects that are equal are proved equal over every source word by the oracle's tables; those that are not come with
-// words on which they part. examine() holds what the diagnosis says against both.
+// Dialects that are equal are proved equal over every source word by the oracle's tables; those that are
+// not come with words on which they part. examine() holds what the diagnosis says against both.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -30,7 +31,8 @@ struct Dialect {
   CastPlan plan;
 };
 
-/// Dialects with a row for these formats; where the row leaves the rounding open, one for each that its note names.
+/// Dialects with a row for these formats; where the row leaves the rounding open, one for each that its
+/// note names.
 inline std::vector<Dialect> dialects(const Format& from, const Format& to) {
   std::vector<Dialect> list;
   std::string_view last;
@@ -41,7 +43,8 @@ inline std::vector<Dialect> dialects(const Format& from, const Format& to) {
     if (index == kDialectRows.size()) continue;
     const auto add = [&](const std::string& options) {
       const std::string name = std::string(row.dialect) + options;
-      list.push_back({"@" + name, make_plan(parse_cast_spec("cast:" + std::string(from.name) + ":" + std::string(to.name) + "@" + name))});
+      list.push_back({"@" + name, make_plan(parse_cast_spec("cast:" + std::string(from.name) + ":" +
+                                                            std::string(to.name) + "@" + name))});
     };
     if (kDialectRows[index].policy.rounding != Rounding::unrecorded) {
       add("");
@@ -57,7 +60,8 @@ inline std::vector<Dialect> dialects(const Format& from, const Format& to) {
 inline std::string answer_text(const CastPlan& plan, std::uint64_t word) {
   const CastResult result = plan(word);
   if (result.refusal != Refusal::none) return "-";
-  const bool any = plan.policy.nan_code == NanCode::any && unpack(plan.to, result.code).number_class == NumberClass::nan;
+  const bool any =
+      plan.policy.nan_code == NanCode::any && unpack(plan.to, result.code).number_class == NumberClass::nan;
   return any ? "NaN" : word_text(plan.to, result.code).substr(2);
 }
 
@@ -93,7 +97,8 @@ inline std::vector<Class> classes(const std::vector<Dialect>& list) {
       continue;
     }
     const auto expected = std::make_shared<const Expected>(one.plan);
-    const auto equal = std::find_if(found.begin(), found.end(), [&](const Class& c) { return !parting(*c.expected, *expected); });
+    const auto equal = std::find_if(found.begin(), found.end(),
+                                    [&](const Class& c) { return !parting(*c.expected, *expected); });
     if (equal != found.end())
       equal->members.push_back(one);
     else
@@ -110,7 +115,8 @@ inline std::vector<std::uint64_t> separators(const std::vector<Class>& list) {
       const auto parts = [&](std::uint64_t word) {
         return answer_text(list[i].expected->plan(), word) != answer_text(list[j].expected->plan(), word);
       };
-      if (std::none_of(words.begin(), words.end(), parts)) words.push_back(*parting(*list[i].expected, *list[j].expected));
+      if (std::none_of(words.begin(), words.end(), parts))
+        words.push_back(*parting(*list[i].expected, *list[j].expected));
     }
   }
   return words;
@@ -121,21 +127,23 @@ inline std::vector<Answer> answers_of_dialect(const Expected& expected, const Ca
   std::vector<Answer> answers;
   for (const std::uint64_t word : level_words(expected, Level::stratified, 0).words) {
     const CastResult result = dialect(word);
-    if (result.refusal == Refusal::none) answers.push_back({word, result.code, expected.accepts(expected.at(word), result.code)});
+    if (result.refusal == Refusal::none)
+      answers.push_back({word, result.code, expected.accepts(expected.at(word), result.code)});
   }
   return answers;
 }
 
-/// True when a behaviour gives what the dialect gives: on every word of sources up to 16 bits, and on both sides of every
-/// threshold of either table otherwise.
+/// True when a behaviour gives what the dialect gives: on every word of sources up to 16 bits, and on both
+/// sides of every threshold of either table otherwise.
 inline bool equals(const Behaviour& rule, const Expected& dialect, const Expected& spec) {
   const CastPlan& plan = dialect.plan();
   const auto same = [&](std::uint64_t bits) {
     const std::uint64_t word = bits << plan.from->storage_shift;
     const CastResult want = plan(word);
     if (want.refusal != Refusal::none) return true;  // not known
-    return rule.gives(word, want.code) || (plan.policy.nan_code == NanCode::any && answer_text(plan, word) == "NaN" &&
-                                           unpack(plan.to, rule(word).code).number_class == NumberClass::nan);
+    return rule.gives(word, want.code) ||
+           (plan.policy.nan_code == NanCode::any && answer_text(plan, word) == "NaN" &&
+            unpack(plan.to, rule(word).code).number_class == NumberClass::nan);
   };
   if (plan.from->width <= 16) {
     for (std::uint64_t bits = 0; bits <= low_mask(plan.from->width); ++bits) {
@@ -152,21 +160,25 @@ inline bool equals(const Behaviour& rule, const Expected& dialect, const Expecte
 }
 
 inline bool names(const Fit& fit, const std::string& behaviour) {
-  const auto holds = [&](const std::vector<std::string>& list) { return std::find(list.begin(), list.end(), behaviour) != list.end(); };
+  const auto holds = [&](const std::vector<std::string>& list) {
+    return std::find(list.begin(), list.end(), behaviour) != list.end();
+  };
   return fit.behaviour == behaviour || holds(fit.equals) || holds(fit.allowed_by);
 }
 
 inline std::string listed(const char* before, const std::vector<std::string>& names) {
   std::string text;
-  for (std::size_t i = 0; i < names.size(); ++i) text += (i == 0 ? before + std::string("`") : ", `") + names[i] + "`";
+  for (std::size_t i = 0; i < names.size(); ++i)
+    text += (i == 0 ? before + std::string("`") : ", `") + names[i] + "`";
   return text;
 }
 
 inline std::string fit_text(const CastPlan& plan, const Fit& fit) {
-  std::string text = "`" + fit.behaviour + "`" + listed(" = ", fit.equals) + listed("; allowed by ", fit.allowed_by);
+  std::string text =
+      "`" + fit.behaviour + "`" + listed(" = ", fit.equals) + listed("; allowed by ", fit.allowed_by);
   if (fit.apart) {
-    text += " (told apart by " + word_text(*plan.from, fit.apart->word) + ": " + word_text(plan.to, fit.apart->want) + ", not " +
-            word_text(plan.to, fit.apart->got) + ")";
+    text += " (told apart by " + word_text(*plan.from, fit.apart->word) + ": " +
+            word_text(plan.to, fit.apart->want) + ", not " + word_text(plan.to, fit.apart->got) + ")";
   }
   return text;
 }
@@ -182,7 +194,7 @@ inline std::string diagnosis_text(const CastPlan& plan, const Diagnosis& diagnos
 struct Section {
   std::string from;
   std::string spec;
-  std::vector<std::string> rows;  ///< members and diagnosis, a row per class
+  std::vector<std::string> rows;     ///< members and diagnosis, a row per class
   std::vector<std::string> answers;  ///< of each class, on the words
   std::vector<std::string> words;
 };
@@ -207,9 +219,11 @@ inline Section examine(const Format& from, const Format& to) {
       }
       EXPECT_TRUE(found.exact()) << what;
       const auto named = [&](const Fit& fit) { return names(fit, member.text); };
-      EXPECT_TRUE(std::any_of(found.fits.begin(), found.fits.end(), named)) << what << ": " << diagnosis_text(plan, found);
+      EXPECT_TRUE(std::any_of(found.fits.begin(), found.fits.end(), named))
+          << what << ": " << diagnosis_text(plan, found);
       if (!found.exact()) continue;
-      EXPECT_TRUE(equals(found.fits.front().rule, *one.expected, spec)) << what << ": " << found.fits.front().behaviour;
+      EXPECT_TRUE(equals(found.fits.front().rule, *one.expected, spec))
+          << what << ": " << found.fits.front().behaviour;
     }
     section.rows.push_back(members + " | " + diagnosis_text(plan, found));
     std::string answers;
@@ -223,7 +237,8 @@ inline bool is_source(const Format& format) {
   return format.spec.encoding == Encoding::floating;
 }
 
-/// Casts between 32 or 64 bits and wide targets have a hundred thousand steps: the exhaustive tier looks at them.
+/// Casts between 32 or 64 bits and wide targets have a hundred thousand steps: the exhaustive tier looks at
+/// them.
 inline bool is_quick(const Format& from, const Format& to) {
   return to.spec.width <= 8 || from.spec.width <= 16;
 }

@@ -32,7 +32,8 @@ TEST(Coverage, agrees_with_what_the_levels_claim) {
       EXPECT_EQ(found.words, words.words.size());
       // A sample may happen to be complete; what is claimed must be so.
       if (claimed != Completeness::sampled) {
-        EXPECT_EQ(found.completeness(), claimed) << spec << " " << name_of(level) << "\n" << coverage_text(found);
+        EXPECT_EQ(found.completeness(), claimed) << spec << " " << name_of(level) << "\n"
+                                                 << coverage_text(found);
         EXPECT_TRUE(found.codes.full()) << spec << "\n" << coverage_text(found);
       }
       if (level == Level::specials) continue;
@@ -46,10 +47,12 @@ TEST(Coverage, one_missing_side_of_any_threshold_is_seen) {
   const std::vector<std::uint64_t> all = level_words(expected, Level::thresholds, 0).words;
   const Coverage full = coverage(expected, all);
   ASSERT_EQ(full.completeness(), Completeness::complete_for_monotone);
-  EXPECT_TRUE(full.ties.full());  // nearest rounding, and overflow has a code of its own: every tie is a threshold
+  EXPECT_TRUE(
+      full.ties.full());  // nearest rounding, and overflow has a code of its own: every tie is a threshold
   std::uint64_t sides = 0;
   for (std::size_t i = 0; i + 1 < expected.runs().size(); ++i) {
-    if (expected.runs()[i].result.code == expected.runs()[i + 1].result.code) continue;  // overflow, Inf and NaN
+    if (expected.runs()[i].result.code == expected.runs()[i + 1].result.code)
+      continue;  // overflow, Inf and NaN
     for (const std::uint64_t bits : {expected.runs()[i].last, expected.runs()[i + 1].first}) {
       std::vector<std::uint64_t> fewer = all;
       std::erase(fewer, bits);
@@ -65,18 +68,21 @@ TEST(Coverage, one_missing_side_of_any_threshold_is_seen) {
 TEST(Coverage, counts_what_is_there) {
   const Expected expected = expected_of("cast:f16:e4m3,overflow=overflow");
   // 0, -0, the smallest subnormal, 1, 1 + 1/16 (a tie), 448, 65504 (too large), Inf, NaN, and 1 again.
-  const std::vector<std::uint64_t> words = {0, 0x8000, 1, 0x3c00, 0x3c40, 0x5f00, 0x7bff, 0x7c00, 0x7e00, 0x3c00};
+  const std::vector<std::uint64_t> words = {0,      0x8000, 1,      0x3c00, 0x3c40,
+                                            0x5f00, 0x7bff, 0x7c00, 0x7e00, 0x3c00};
   const Coverage found = coverage(expected, words);
   EXPECT_EQ(found.words, 10u);
   EXPECT_EQ(found.codes.reached, 5u);  // 00 80 38 7e 7f
   EXPECT_EQ(found.codes.all, 256u);
   EXPECT_EQ(found.ties.reached, 1u);
-  EXPECT_EQ(found.flags, (std::array<std::uint64_t, 5>{4, 1, 1, 1, 0}));    // inexact: also Inf, which becomes NaN
+  EXPECT_EQ(found.flags,
+            (std::array<std::uint64_t, 5>{4, 1, 1, 1, 0}));  // inexact: also Inf, which becomes NaN
   EXPECT_EQ(found.classes, (std::array<std::uint64_t, 5>{2, 1, 5, 1, 1}));
   EXPECT_EQ(found.binades.all, 64u);
   EXPECT_EQ(found.binades.reached, 6u);
   EXPECT_EQ(found.completeness(), Completeness::sampled);
-  EXPECT_NE(coverage_text(found).find("codes         5 of 256 target codes given\n"), std::string::npos) << coverage_text(found);
+  EXPECT_NE(coverage_text(found).find("codes         5 of 256 target codes given\n"), std::string::npos)
+      << coverage_text(found);
 }
 
 TEST(Coverage, every_word_is_exhaustive_and_one_less_is_not) {

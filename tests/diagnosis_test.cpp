@@ -1,4 +1,5 @@
-// The diagnosis names every mutant, sees what cannot be told apart, and does not name what it does not know.
+// The diagnosis names every mutant, sees what cannot be told apart, and does not name what it does not
+// know.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,8 +10,10 @@
 namespace halfulp::vectors {
 namespace {
 
-Verdict judged(const Implementation& implementation, const std::string& spec, Level level = Level::thresholds) {
-  return verify(implementation, parse_spec(spec), {.level = level, .seed = 1, .threads = 1, .progress = {}});
+Verdict judged(const Implementation& implementation, const std::string& spec,
+               Level level = Level::thresholds) {
+  return verify(implementation, parse_spec(spec),
+                {.level = level, .seed = 1, .threads = 1, .progress = {}});
 }
 
 /// A mutant under its own SPEC, judged once for all tests.
@@ -90,7 +93,8 @@ const std::map<std::string, std::string> kNamesOfMutants = {
 // clang-format on
 
 bool names(const Fit& fit, const std::string& behaviour) {
-  return fit.behaviour == behaviour || std::find(fit.equals.begin(), fit.equals.end(), behaviour) != fit.equals.end();
+  return fit.behaviour == behaviour ||
+         std::find(fit.equals.begin(), fit.equals.end(), behaviour) != fit.equals.end();
 }
 
 TEST(Mutants, are_named_by_the_diagnosis) {
@@ -100,7 +104,8 @@ TEST(Mutants, are_named_by_the_diagnosis) {
     ASSERT_NE(name, kNamesOfMutants.end()) << mutant.name;
     const Diagnosis& found = verdict_of(mutant).diagnosis;
     EXPECT_TRUE(found.exact()) << mutant.name;
-    const bool named = std::any_of(found.fits.begin(), found.fits.end(), [&](const Fit& fit) { return names(fit, name->second); });
+    const bool named = std::any_of(found.fits.begin(), found.fits.end(),
+                                   [&](const Fit& fit) { return names(fit, name->second); });
     EXPECT_TRUE(named) << mutant.name;
     std::string line = mutant.name + ":";
     for (const Fit& fit : found.fits) {
@@ -119,15 +124,17 @@ Implementation twisted(std::uint64_t (*twist)(std::uint64_t word, std::uint64_t 
   wrong.name = "twisted";
   wrong.open_plan = [twist](const CastPlan& plan) -> Kernel {
     return [plan, twist](std::span<const std::byte> in, std::span<std::byte> out) {
-      map_storage(*plan.from, plan.to, in, out, [&](std::uint64_t word) { return twist(word, plan(word).code); });
+      map_storage(*plan.from, plan.to, in, out,
+                  [&](std::uint64_t word) { return twist(word, plan(word).code); });
     };
   };
   return wrong;
 }
 
 TEST(Diagnosis, names_nothing_where_nothing_fits) {
-  const Implementation noise =
-      twisted([](std::uint64_t word, std::uint64_t right) { return right ^ (counter_random(7, word) % 4 == 0 ? 1u : 0u); });
+  const Implementation noise = twisted([](std::uint64_t word, std::uint64_t right) {
+    return right ^ (counter_random(7, word) % 4 == 0 ? 1u : 0u);
+  });
   const Diagnosis found = judged(noise, "cast:f32:e4m3").diagnosis;
   EXPECT_GT(found.differences(), 0u);
   EXPECT_TRUE(found.fits.empty());
@@ -150,7 +157,8 @@ TEST(Diagnosis, counts_what_a_partial_explanation_leaves_and_breaks) {
   EXPECT_EQ(fit.matched, found.by_spec + fit.explained - fit.broken);
   ASSERT_TRUE(fit.unexplained);
   const CastPlan& plan = verdict.plan;
-  EXPECT_GE(fit.unexplained->word, 0x43880001u);  // above 272 = 256 + 32 / 2, where truncation goes wrong first
+  EXPECT_GE(fit.unexplained->word,
+            0x43880001u);  // above 272 = 256 + 32 / 2, where truncation goes wrong first
   EXPECT_LT(fit.unexplained->word, 0x43900000u);
   EXPECT_EQ(fit.unexplained->got, plan(fit.unexplained->word).code);
   EXPECT_EQ(fit.unexplained->want, fit.rule(fit.unexplained->word).code);
@@ -230,7 +238,8 @@ TEST(Diagnosis, to_odd_past_the_largest_finite_may_give_either_answer) {
     const Implementation kernel = [&] {
       Implementation one;
       one.name = "odd";
-      const CastPlan plan = make_plan(parse_cast_spec("cast:f16:e4m3,overflow=overflow,rounding=to_odd" + std::string(literal)));
+      const CastPlan plan = make_plan(
+          parse_cast_spec("cast:f16:e4m3,overflow=overflow,rounding=to_odd" + std::string(literal)));
       one.open_plan = [plan](const CastPlan&) { return require_implementation("halfulp").open_plan(plan); };
       return one;
     }();

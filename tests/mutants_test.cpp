@@ -1,4 +1,5 @@
-// The kill matrix: the level `thresholds` kills every mutant of its SPEC; random rows of the same number do not.
+// The kill matrix: the level `thresholds` kills every mutant of its SPEC; random rows of the same number do
+// not.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -14,7 +15,8 @@ namespace {
 constexpr int kSeeds = 10;  ///< random packs per mutant and kind
 
 /// Rows that a mutant gets wrong, of `words`.
-std::uint64_t wrong_rows(const Expected& expected, const Kernel& kernel, const std::vector<std::uint64_t>& words) {
+std::uint64_t wrong_rows(const Expected& expected, const Kernel& kernel,
+                         const std::vector<std::uint64_t>& words) {
   const FormatSpec& from = *expected.plan().from;
   const FormatSpec& to = expected.plan().to;
   std::uint64_t wrong = 0;
@@ -25,7 +27,8 @@ std::uint64_t wrong_rows(const Expected& expected, const Kernel& kernel, const s
       std::vector<Source> in(words.begin(), words.end());
       std::vector<Target> out(words.size());
       kernel(std::as_bytes(std::span(in)), std::as_writable_bytes(std::span(out)));
-      for (std::size_t i = 0; i < words.size(); ++i) wrong += !expected.accepts(expected.at(words[i]), out[i]);
+      for (std::size_t i = 0; i < words.size(); ++i)
+        wrong += !expected.accepts(expected.at(words[i]), out[i]);
     });
   });
   return wrong;
@@ -84,7 +87,8 @@ TEST(KillMatrix, a_right_kernel_survives_it) {
   for (const Row& row : matrix()) {
     const Chosen chosen = choose(require_implementation("halfulp"), parse_spec(row.spec).request);
     const Expected expected(chosen.plan);
-    EXPECT_EQ(wrong_rows(expected, chosen.kernel, level_words(expected, Level::thresholds, 0).words), 0u) << row.spec;
+    EXPECT_EQ(wrong_rows(expected, chosen.kernel, level_words(expected, Level::thresholds, 0).words), 0u)
+        << row.spec;
   }
 }
 
@@ -104,27 +108,37 @@ std::string document() {
       total[i] += misses[i];
     }
   }
-  const auto tenth = [](int sum) { return std::to_string(sum / kSeeds) + "." + std::to_string(sum % kSeeds); };
+  const auto tenth = [](int sum) {
+    return std::to_string(sum / kSeeds) + "." + std::to_string(sum % kSeeds);
+  };
   const std::string count = std::to_string(matrix().size());
   std::string text =
       "# Kill matrix\n\n"
-      "Printed by `tests/mutants_test.cpp`; the test fails when this file differs from what it would print.\n\n"
-      "A mutant is a cast or decode that is wrong in a way seen in real code. *Rows* is the size of the pack of level\n"
-      "`thresholds` of its SPEC and *wrong* the rows that kill it. Beside it, random packs of the same number of rows:\n"
-      "*patterned* draws signs, exponents and fractions in the manner of TestFloat level 1, *uniform* draws words. Each was\n"
-      "drawn with " + std::to_string(kSeeds) + " seeds; the columns say how many of the packs kill the mutant.\n\n";
-  text += "| packs of the same size | killed of " + count + " | missed on average | missed by some seed | missed by every seed |\n";
+      "Printed by `tests/mutants_test.cpp`; the test fails when this file differs from what it would "
+      "print.\n\n"
+      "A mutant is a cast or decode that is wrong in a way seen in real code. *Rows* is the size of the "
+      "pack of level\n"
+      "`thresholds` of its SPEC and *wrong* the rows that kill it. Beside it, random packs of the same "
+      "number of rows:\n"
+      "*patterned* draws signs, exponents and fractions in the manner of TestFloat level 1, *uniform* "
+      "draws words. Each was\n"
+      "drawn with " +
+      std::to_string(kSeeds) + " seeds; the columns say how many of the packs kill the mutant.\n\n";
+  text += "| packs of the same size | killed of " + count +
+          " | missed on average | missed by some seed | missed by every seed |\n";
   text += "|---|---|---|---|---|\n";
   text += "| level `thresholds` | " + count + " | 0 | - | 0 |\n";
   const char* kinds[2] = {"patterned", "uniform"};
   for (int i = 0; i < 2; ++i) {
-    text += std::string("| ") + kinds[i] + " | " + tenth(static_cast<int>(matrix().size()) * kSeeds - total[i]) +
-            " on average | " + tenth(total[i]) + " | " + std::to_string(ever[i]) + " | " + std::to_string(always[i]) + " |\n";
+    text += std::string("| ") + kinds[i] + " | " +
+            tenth(static_cast<int>(matrix().size()) * kSeeds - total[i]) + " on average | " +
+            tenth(total[i]) + " | " + std::to_string(ever[i]) + " | " + std::to_string(always[i]) + " |\n";
   }
   text += "\n| mutant | SPEC | rows | wrong | patterned | uniform |\n|---|---|---|---|---|---|\n";
   for (const Row& row : matrix()) {
-    text += "| " + row.name + " | `" + row.spec + "` | " + std::to_string(row.rows) + " | " + std::to_string(row.wrong) + " | " +
-            share(row.patterned_misses) + " | " + share(row.uniform_misses) + " |\n";
+    text += "| " + row.name + " | `" + row.spec + "` | " + std::to_string(row.rows) + " | " +
+            std::to_string(row.wrong) + " | " + share(row.patterned_misses) + " | " +
+            share(row.uniform_misses) + " |\n";
   }
   return text;
 }
@@ -146,7 +160,8 @@ TEST(KillMatrix, the_committed_document_is_up_to_date) {
 }
 
 TEST(Mutants, refuse_formats_for_which_they_have_no_meaning) {
-  EXPECT_THROW(choose(require_implementation("mutant:lost_top_binade"), parse_cast_spec("cast:f32:int8,nan=nan_to_zero")),
+  EXPECT_THROW(choose(require_implementation("mutant:lost_top_binade"),
+                      parse_cast_spec("cast:f32:int8,nan=nan_to_zero")),
                InputError);
 }
 

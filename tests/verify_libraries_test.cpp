@@ -11,7 +11,8 @@ namespace halfulp::vectors {
 namespace {
 
 Verdict run(const Implementation& implementation, const std::string& spec, Level level) {
-  return verify(implementation, parse_cast_spec(spec), {.level = level, .seed = 1, .threads = 0, .progress = {}});
+  return verify(implementation, parse_cast_spec(spec),
+                {.level = level, .seed = 1, .threads = 0, .progress = {}});
 }
 
 std::string with_card(const Verdict& verdict) {

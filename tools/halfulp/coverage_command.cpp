@@ -58,7 +58,8 @@ Coverage coverage_of_pack(const Expected& expected, const PackReader& pack) {
 Counted count(const CoverageArguments& arguments) {
   if (is_pack(arguments.subject)) {
     if (!arguments.level.empty() || arguments.seeded)
-      throw InputError("pack " + quoted(arguments.subject), "it has its rows already", "leave out --level and --seed");
+      throw InputError("pack " + quoted(arguments.subject), "it has its rows already",
+                       "leave out --level and --seed");
     require_little_endian();
     const std::unique_ptr<PackReader> pack = read_pack(arguments.subject);
     const Expected expected(make_plan(request_of(pack->manifest(), arguments.subject)));
@@ -66,7 +67,8 @@ Counted count(const CoverageArguments& arguments) {
   }
   const auto level = value_named<Level>(arguments.level.empty() ? "thresholds" : arguments.level);
   if (!level || *level == Level::exhaustive)
-    throw InputError("level " + quoted(arguments.level), level ? "it reaches everything" : "unknown", "use specials, thresholds or stratified");
+    throw InputError("level " + quoted(arguments.level), level ? "it reaches everything" : "unknown",
+                     "use specials, thresholds or stratified");
   const CastSpec spec = parse_spec(arguments.subject);
   const Expected expected(make_plan(spec.request));
   const std::vector<std::uint64_t> words = level_words(expected, *level, arguments.seed).words;
@@ -80,7 +82,8 @@ Json share_json(const Share& share) {
 std::string json_of(const Counted& counted) {
   const Coverage& coverage = counted.coverage;
   Json flags;
-  for (std::size_t i = 0; i < coverage.flags.size(); ++i) flags[std::string(kNames<Flag>[i].name)] = coverage.flags[i];
+  for (std::size_t i = 0; i < coverage.flags.size(); ++i)
+    flags[std::string(kNames<Flag>[i].name)] = coverage.flags[i];
   Json classes;
   for (std::size_t i = 0; i < coverage.classes.size(); ++i)
     classes[std::string(kNames<NumberClass>[i].name)] = coverage.classes[i];
@@ -101,7 +104,8 @@ std::string json_of(const Counted& counted) {
 
 int run_coverage(const CoverageArguments& arguments, const Globals& globals) {
   const Counted counted = count(arguments);
-  const std::string text = globals.json ? json_of(counted) : counted.spec + "\n" + coverage_text(counted.coverage);
+  const std::string text =
+      globals.json ? json_of(counted) : counted.spec + "\n" + coverage_text(counted.coverage);
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
     throw InputError("standard output", "it cannot be written", "write to a place that can take it");
   // Enumerators stand in falling order of proof.
@@ -113,13 +117,20 @@ int run_coverage(const CoverageArguments& arguments, const Globals& globals) {
 void add_coverage(CLI::App& app, const Globals& globals, Runner& runner) {
   CLI::App* command = app.add_subcommand("coverage", "Count what the rows of a pack or of a level reach");
   const auto arguments = std::make_shared<CoverageArguments>();
-  command->add_option("spec", arguments->subject, "A pack, cast:FROM:TO[@DIALECT][,key=value]… or decode:FORMAT[:TO]")
+  command
+      ->add_option("spec", arguments->subject,
+                   "A pack, cast:FROM:TO[@DIALECT][,key=value]… or decode:FORMAT[:TO]")
       ->type_name("PACK|SPEC")
       ->required();
-  command->add_option("--level", arguments->level, "Rows of a SPEC: specials, thresholds (default), stratified")->type_name("LEVEL");
+  command
+      ->add_option("--level", arguments->level,
+                   "Rows of a SPEC: specials, thresholds (default), stratified")
+      ->type_name("LEVEL");
   const CLI::Option* seed =
-      digits_only(command->add_option("--seed", arguments->seed, "Seed of the random rows (default 0)")->type_name("N"));
-  command->footer(std::string("Exit status 1 when the rows prove less than the pack claims.\n\n") + kExamples);
+      digits_only(command->add_option("--seed", arguments->seed, "Seed of the random rows (default 0)")
+                      ->type_name("N"));
+  command->footer(std::string("Exit status 1 when the rows prove less than the pack claims.\n\n") +
+                  kExamples);
   command->callback([arguments, seed, &globals, &runner] {
     arguments->seeded = seed->count() > 0;
     runner = [arguments, &globals] { return run_coverage(*arguments, globals); };

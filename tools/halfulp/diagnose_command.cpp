@@ -37,21 +37,26 @@ void print(const std::string& text) {
 
 Verdict judge(const DiagnoseArguments& arguments, const Globals& globals) {
   if (arguments.plug.count() + (arguments.implementation.empty() ? 0 : 1) != 1)
-    throw InputError("answers", "they come from nowhere or from more than one place", "give one of --got FILE, --exec CMD, --lib FILE and --impl NAME");
+    throw InputError("answers", "they come from nowhere or from more than one place",
+                     "give one of --got FILE, --exec CMD, --lib FILE and --impl NAME");
   VerifyOptions options;
   options.threads = globals.thread_count();
   options.seed = arguments.seed;
   if (is_pack(arguments.subject)) {
     if (!arguments.level.empty() || arguments.seeded)
-      throw InputError("pack " + quoted(arguments.subject), "it has its rows already", "leave out --level and --seed");
+      throw InputError("pack " + quoted(arguments.subject), "it has its rows already",
+                       "leave out --level and --seed");
     const std::unique_ptr<PackReader> pack = read_pack(arguments.subject);
-    if (arguments.implementation.empty()) return verify_pack(make_plug(arguments.plug), *pack, arguments.subject, options);
+    if (arguments.implementation.empty())
+      return verify_pack(make_plug(arguments.plug), *pack, arguments.subject, options);
     const CastRequest request = request_of(pack->manifest(), arguments.subject);
-    return verify_pack(implementation_plug(require_implementation(arguments.implementation), request), *pack, arguments.subject, options);
+    return verify_pack(implementation_plug(require_implementation(arguments.implementation), request),
+                       *pack, arguments.subject, options);
   }
   const auto level = value_named<Level>(arguments.level.empty() ? "thresholds" : arguments.level);
   if (!level)
-    throw InputError("level " + quoted(arguments.level), "unknown", "use specials, thresholds, stratified or exhaustive");
+    throw InputError("level " + quoted(arguments.level), "unknown",
+                     "use specials, thresholds, stratified or exhaustive");
   options.level = *level;
   const CastSpec spec = parse_spec(arguments.subject);
   if (arguments.implementation.empty()) return verify(make_plug(arguments.plug), spec, options);
@@ -60,22 +65,24 @@ Verdict judge(const DiagnoseArguments& arguments, const Globals& globals) {
 
 std::string text_of(const Verdict& verdict) {
   const Tally& tally = verdict.tally;
-  std::string text = verdict.spec + "  " + verdict.implementation + ": " + grouped_digits(tally.checked) + " answers, " +
-                     grouped_digits(tally.mismatched) + " differ\n";
+  std::string text = verdict.spec + "  " + verdict.implementation + ": " + grouped_digits(tally.checked) +
+                     " answers, " + grouped_digits(tally.mismatched) + " differ\n";
   for (const KernelFinding& finding : verdict.findings)
     text += "  " + std::string(name_of(finding.trouble)) + ": " + finding.text + "\n";
-  if (tally.checked > 0 && tally.mismatched == 0) text += "  all answers follow " + verdict.spec + "\n";
+  if (verdict.passed()) text += "  all answers follow " + verdict.spec + "\n";
   if (verdict.diagnosis.cases == 0) return text;
   text += diagnosis_title(verdict.diagnosis) + "\n";
   for (const DiagnosisLine& line : diagnosis_lines(verdict.plan, verdict.diagnosis)) {
-    text += "  " + std::string(line.share.size() < 7 ? 7 - line.share.size() : 0, ' ') + line.share + "  " + line.text + "\n";
+    text += "  " + std::string(line.share.size() < 7 ? 7 - line.share.size() : 0, ' ') + line.share + "  " +
+            line.text + "\n";
   }
   return text;
 }
 
 std::string json_of(const Verdict& verdict) {
   nlohmann::ordered_json findings = nlohmann::ordered_json::array();
-  for (const KernelFinding& one : verdict.findings) findings.push_back({{"kind", name_of(one.trouble)}, {"text", one.text}});
+  for (const KernelFinding& one : verdict.findings)
+    findings.push_back({{"kind", name_of(one.trouble)}, {"text", one.text}});
   const nlohmann::ordered_json json = {{"spec", verdict.spec},
                                        {"subject", verdict.subject},
                                        {"implementation", verdict.implementation},
@@ -96,9 +103,12 @@ int run_diagnose(const DiagnoseArguments& arguments, const Globals& globals) {
 }  // namespace
 
 void add_diagnose(CLI::App& app, const Globals& globals, Runner& runner) {
-  CLI::App* command = app.add_subcommand("diagnose", "Name the behaviour that explains the answers of a kernel");
+  CLI::App* command =
+      app.add_subcommand("diagnose", "Name the behaviour that explains the answers of a kernel");
   const auto arguments = std::make_shared<DiagnoseArguments>();
-  command->add_option("spec", arguments->subject, "A pack, cast:FROM:TO[@DIALECT][,key=value]… or decode:FORMAT[:TO]")
+  command
+      ->add_option("spec", arguments->subject,
+                   "A pack, cast:FROM:TO[@DIALECT][,key=value]… or decode:FORMAT[:TO]")
       ->type_name("PACK|SPEC")
       ->required();
   add_plug_options(*command, arguments->plug);
@@ -107,10 +117,12 @@ void add_diagnose(CLI::App& app, const Globals& globals, Runner& runner) {
       ->group("The kernel under test");
   command
       ->add_option("--level", arguments->level,
-                   "Rows of a SPEC: specials, thresholds (default), stratified, exhaustive. Answers in a file are of these rows")
+                   "Rows of a SPEC: specials, thresholds (default), stratified, exhaustive. Answers in a "
+                   "file are of these rows")
       ->type_name("LEVEL");
   const CLI::Option* seed =
-      digits_only(command->add_option("--seed", arguments->seed, "Seed of the random rows (default 0)")->type_name("N"));
+      digits_only(command->add_option("--seed", arguments->seed, "Seed of the random rows (default 0)")
+                      ->type_name("N"));
   command->footer(kExamples);
   command->callback([arguments, seed, &globals, &runner] {
     arguments->seeded = seed->count() > 0;

@@ -11,12 +11,8 @@ nlohmann::ordered_json diagnosis_json(const CastPlan& plan, const Diagnosis& dia
   using Json = nlohmann::ordered_json;
   Json fits = Json::array();
   for (const Fit& fit : diagnosis.fits) {
-    Json one = {{"behaviour", fit.behaviour},
-                {"equals", fit.equals},
-                {"allowed_by", fit.allowed_by},
-                {"departures", fit.departures},
-                {"matched", fit.matched},
-                {"explained", fit.explained},
+    Json one = {{"behaviour", fit.behaviour},   {"equals", fit.equals},   {"allowed_by", fit.allowed_by},
+                {"departures", fit.departures}, {"matched", fit.matched}, {"explained", fit.explained},
                 {"broken", fit.broken}};
     if (fit.unexplained) {
       one["unexplained"] = {{"input", word_text(*plan.from, fit.unexplained->word)},

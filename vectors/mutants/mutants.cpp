@@ -1,8 +1,8 @@
-// The zoo: casts and decodes that are wrong in ways seen in real code. Each must be killed by the level `thresholds` of
-// its SPEC, and named by the diagnosis.
+// The zoo: casts and decodes that are wrong in ways seen in real code. Each must be killed by the level
+// `thresholds` of its SPEC, and named by the diagnosis.
 //
-// A mutant is a behaviour (diagnose_behaviour.hpp) with one or a few fields spoilt. Decodes are casts from a narrow
-// format to a wide one.
+// A mutant is a behaviour (diagnose_behaviour.hpp) with one or a few fields spoilt. Decodes are casts from
+// a narrow format to a wide one.
 #include "halfulp/vectors/diagnose_behaviour.hpp"
 #include "halfulp/vectors/implementation.hpp"
 
@@ -160,7 +160,8 @@ Implementation implementation_of(const Mutant& mutant) {
     Behaviour behaviour(plan);
     mutant.spoil(behaviour);
     require_meaning(mutant, behaviour);
-    return [behaviour, from = *plan.from, to = plan.to](std::span<const std::byte> in, std::span<std::byte> out) {
+    return [behaviour, from = *plan.from, to = plan.to](std::span<const std::byte> in,
+                                                        std::span<std::byte> out) {
       map_storage(from, to, in, out, [&](std::uint64_t word) { return behaviour(word).code; });
     };
   };

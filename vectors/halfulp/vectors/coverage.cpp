@@ -17,7 +17,8 @@ bool is_refused(const Run& run) {
 }
 
 bool same_answer(const Run& a, const Run& b) {
-  return a.result.code == b.result.code && a.result.refusal == b.result.refusal && a.alternative == b.alternative;
+  return a.result.code == b.result.code && a.result.refusal == b.result.refusal &&
+         a.alternative == b.alternative;
 }
 
 /// Calls visit(last bits before, first bits behind, run before, run behind) wherever the answer changes.
@@ -48,7 +49,8 @@ std::vector<std::uint64_t> class_ends(const FormatSpec& from) {
 
 std::string share_text(const char* label, const Share& share, const std::string& what) {
   std::string text = label + std::string(14 - std::string_view(label).size(), ' ');
-  if (share.all == 0) return text + grouped_digits(share.reached) + " " + what + "; how many there are was not counted\n";
+  if (share.all == 0)
+    return text + grouped_digits(share.reached) + " " + what + "; how many there are was not counted\n";
   return text + grouped_digits(share.reached) + " of " + grouped_digits(share.all) + " " + what + "\n";
 }
 
@@ -107,7 +109,8 @@ CoverageCounter::CoverageCounter(const Expected& expected) : expected_(expected)
   for (std::uint64_t& word : ties) word >>= from.storage_shift;
   std::erase_if(ties, [&](std::uint64_t bits) { return !answered(bits); });
   ties_.want(std::move(ties));
-  if (from.encoding == Encoding::floating) binades_.assign(std::size_t{1} << (from.width - from.fraction_bits), false);
+  if (from.encoding == Encoding::floating)
+    binades_.assign(std::size_t{1} << (from.width - from.fraction_bits), false);
   if (from.width <= kCountedBits) every_.assign(std::size_t{1} << from.width, false);
 }
 
@@ -144,12 +147,14 @@ Coverage CoverageCounter::result() const {
   for_each_threshold(expected_.runs(), [&](const Run& before, const Run& behind) {
     if (is_refused(before) && is_refused(behind)) return;
     ++result.thresholds.all;
-    const bool both = (is_refused(before) || sides_.has(before.last)) && (is_refused(behind) || sides_.has(behind.first));
+    const bool both =
+        (is_refused(before) || sides_.has(before.last)) && (is_refused(behind) || sides_.has(behind.first));
     result.thresholds.reached += both ? 1 : 0;
   });
   result.ends = {ends_.count(), ends_.bits.size()};
   result.ties = {ties_.count(), ties_.bits.size()};
-  result.binades = {static_cast<std::uint64_t>(std::count(binades_.begin(), binades_.end(), true)), binades_.size()};
+  result.binades = {static_cast<std::uint64_t>(std::count(binades_.begin(), binades_.end(), true)),
+                    binades_.size()};
   if (!every_.empty()) {
     bool all = true;
     for (std::uint64_t bits = 0; all && bits < every_.size(); ++bits)
@@ -172,7 +177,8 @@ std::string coverage_text(const Coverage& coverage) {
   text += share_text("thresholds", coverage.thresholds, "with both sides");
   text += share_text("class ends", coverage.ends, "first and last zeros, numbers, Inf and NaN");
   if (coverage.ties.all > 0) text += share_text("ties", coverage.ties, "looked for");
-  if (coverage.binades.all > 0) text += share_text("binades", coverage.binades, "signs and exponents of the source");
+  if (coverage.binades.all > 0)
+    text += share_text("binades", coverage.binades, "signs and exponents of the source");
   text += counts_text<Flag>("status", coverage.flags);
   text += counts_text<NumberClass>("sources", coverage.classes);
   text += "proves        " + std::string(name_of(coverage.completeness())) + "\n";

@@ -1,7 +1,7 @@
 // Coverage: what a list of source words of a cast really reaches.
 //
-// Decides: when `complete_for_monotone` may be said. Everything is counted from the words themselves; levels.hpp only
-// claims.
+// Decides: when `complete_for_monotone` may be said. Everything is counted from the words themselves;
+// levels.hpp only claims.
 #pragma once
 
 #include <array>
@@ -25,18 +25,20 @@ struct Share {
 };
 
 struct Coverage {
-  std::uint64_t words = 0;  ///< looked at, repetitions included
+  std::uint64_t words = 0;    ///< looked at, repetitions included
   std::uint64_t refused = 0;  ///< of these, the policy refuses
-  Share codes;              ///< target codes given; `all` is 0 where the cast has no table
-  Share thresholds;         ///< places where the answer changes, with the words on both sides; the same
-  Share ends;               ///< first and last words of the classes of sources: zeros, numbers, Inf, NaN, by sign
-  Share ties;               ///< sources half way between target numbers (tie_words)
-  Share binades;            ///< signs and exponent fields of the source
+  Share codes;                ///< target codes given; `all` is 0 where the cast has no table
+  Share thresholds;           ///< places where the answer changes, with the words on both sides; the same
+  Share ends;     ///< first and last words of the classes of sources: zeros, numbers, Inf, NaN, by sign
+  Share ties;     ///< sources half way between target numbers (tie_words)
+  Share binades;  ///< signs and exponent fields of the source
   std::array<std::uint64_t, 5> flags{};    ///< words with each Flag, in their order
   std::array<std::uint64_t, 5> classes{};  ///< words of each NumberClass, in their order
-  std::optional<bool> every_word;          ///< every source word that is not refused; empty where that was not counted
+  std::optional<bool>
+      every_word;  ///< every source word that is not refused; empty where that was not counted
 
-  /// `exhaustive`; `complete_for_monotone` only when thresholds and ends are full and there is a table; else `sampled`.
+  /// `exhaustive`; `complete_for_monotone` only when thresholds and ends are full and there is a table;
+  /// else `sampled`.
   Completeness completeness() const;
 };
 

@@ -1,4 +1,5 @@
-// NaN sources and all others are explained apart, because their rules do not meet; then the two are put together.
+// NaN sources and all others are explained apart, because their rules do not meet; then the two are put
+// together.
 #include "halfulp/vectors/diagnose.hpp"
 
 #include <algorithm>
@@ -50,7 +51,8 @@ std::string codes_text(const char* key, const Behaviour::Codes& codes) {
 }
 
 /// Moves, and last the codes that were seen for one class of sources.
-std::vector<Move> with_learned(std::vector<Move> moves, const char* key, std::optional<Behaviour::Codes> codes,
+std::vector<Move> with_learned(std::vector<Move> moves, const char* key,
+                               std::optional<Behaviour::Codes> codes,
                                std::optional<Behaviour::Codes> Behaviour::*field) {
   if (!codes) return moves;
   constexpr int kLast = 1000;  // a dimension of its own
@@ -64,7 +66,8 @@ void append(std::string& text, const std::string& more) {
 
 Score operator+(const Score& a, const Score& b) {
   Score sum{a.explained + b.explained, a.missed + b.missed, a.broken + b.broken, a.unexplained};
-  if (!a.unexplained || (b.unexplained && b.unexplained->word < a.unexplained->word)) sum.unexplained = b.unexplained;
+  if (!a.unexplained || (b.unexplained && b.unexplained->word < a.unexplained->word))
+    sum.unexplained = b.unexplained;
   return sum;
 }
 
@@ -75,10 +78,11 @@ class FromBase {
       : base_(std::move(base)),
         kind_(kind),
         spec_leaves_nan_open_(spec.policy.nan_code == NanCode::any),
-        numbers_(base_.behaviour, kind,
-                 with_learned(number_moves(spec, base_.behaviour), "inf",
-                              learned(numbers, *spec.from, NumberClass::infinity), &Behaviour::infinity_codes),
-                 numbers),
+        numbers_(
+            base_.behaviour, kind,
+            with_learned(number_moves(spec, base_.behaviour), "inf",
+                         learned(numbers, *spec.from, NumberClass::infinity), &Behaviour::infinity_codes),
+            numbers),
         nans_(base_.behaviour, kind,
               with_learned(nan_moves(base_.behaviour), "nan", learned(nans, *spec.from, NumberClass::nan),
                            &Behaviour::nan_codes),
@@ -100,7 +104,8 @@ class FromBase {
   }
 
   /// Adds what makes fewer mistakes than there are differences.
-  void collect(const Part& numbers, const Part& nans, std::uint64_t differences, std::vector<Whole>& list) const {
+  void collect(const Part& numbers, const Part& nans, std::uint64_t differences,
+               std::vector<Whole>& list) const {
     const std::vector<Score> of_numbers = scores(numbers_, numbers);
     const std::vector<Score> of_nans = scores(nans_, nans);
     for (std::size_t n = 0; n < of_numbers.size(); ++n) {
@@ -118,21 +123,27 @@ class FromBase {
     std::vector<Score> list;
     for (const Found& found : search.found()) {
       const bool as_known = search.exact() && !list.empty();  // exact ones are all alike
-      list.push_back(as_known ? list.front()
-                              : full_score(found.behaviour, found.moves.empty() ? kind_ : BaseKind::other, part));
+      list.push_back(
+          as_known ? list.front()
+                   : full_score(found.behaviour, found.moves.empty() ? kind_ : BaseKind::other, part));
     }
     return list;
   }
 
   Whole whole(const Found& number, const Found& nan, const Score& score) const {
-    Whole one{base_.text, number.behaviour, own_cost() + number.cost + nan.cost,
-              base_.is_dialect && number.moves.empty() && nan.moves.empty(), false, score};
+    Whole one{base_.text,
+              number.behaviour,
+              own_cost() + number.cost + nan.cost,
+              base_.is_dialect && number.moves.empty() && nan.moves.empty(),
+              false,
+              score};
     for (const std::size_t i : number.moves) append(one.text, numbers_.moves()[i].text);
     for (const std::size_t i : nan.moves) {
       append(one.text, nans_.moves()[i].text);
       nans_.moves()[i].apply(one.rule);
     }
-    one.open_nan = one.rule.to.has_nan() && one.rule.policy.nan_code == NanCode::any && !spec_leaves_nan_open_;
+    one.open_nan =
+        one.rule.to.has_nan() && one.rule.policy.nan_code == NanCode::any && !spec_leaves_nan_open_;
     return one;
   }
 
@@ -143,9 +154,10 @@ class FromBase {
   Search nans_;
 };
 
-/// The smallest of the words on which two behaviours part. A NaN that one of them leaves open parts nothing, nor does a
-/// word that one of them refuses.
-std::optional<Finding> parting(const Behaviour& a, const Behaviour& b, const std::vector<std::uint64_t>& words) {
+/// The smallest of the words on which two behaviours part. A NaN that one of them leaves open parts
+/// nothing, nor does a word that one of them refuses.
+std::optional<Finding> parting(const Behaviour& a, const Behaviour& b,
+                               const std::vector<std::uint64_t>& words) {
   for (const std::uint64_t word : words) {
     const CastResult x = a(word);
     const CastResult y = b(word);
@@ -180,8 +192,16 @@ void report_partial(const std::vector<Whole>& list, Diagnosis& diagnosis) {
     if (one.score.mistakes() * 2 > diagnosis.differences() || diagnosis.fits.size() == kMostPartial) break;
     if (one.score.mistakes() == last) continue;  // as good as a simpler one
     last = one.score.mistakes();
-    diagnosis.fits.push_back({one.text, one.rule, {}, {}, diagnosis.cases - last, one.score.explained, one.score.broken,
-                              one.departures, one.score.unexplained, {}});
+    diagnosis.fits.push_back({one.text,
+                              one.rule,
+                              {},
+                              {},
+                              diagnosis.cases - last,
+                              one.score.explained,
+                              one.score.broken,
+                              one.departures,
+                              one.score.unexplained,
+                              {}});
   }
 }
 

@@ -1,9 +1,9 @@
 // diagnose(): which named behaviour explains the answers that were seen.
 //
-// The space comes from the registries (diagnose_space.hpp): every rounding, right and faulty, x overflow rule x test x
-// flush x intermediate format, every NaN and Inf rule, every dialect, sibling format and fault of reading or output.
-// Of explanations of everything, the ones with the fewest departures are named, and dialects besides; of partial ones,
-// those that leave at most half as many mistakes as the SPEC.
+// The space comes from the registries (diagnose_space.hpp): every rounding, right and faulty, x overflow
+// rule x test x flush x intermediate format, every NaN and Inf rule, every dialect, sibling format and
+// fault of reading or output. Of explanations of everything, the ones with the fewest departures are named,
+// and dialects besides; of partial ones, those that leave at most half as many mistakes as the SPEC.
 #pragma once
 
 #include <cstdint>
@@ -27,16 +27,20 @@ struct Answer {
 };
 
 struct Fit {
-  std::string behaviour;            ///< e.g. `rounding=toward_zero`, `@cuda_nosat`, `to=e4m3fnuz`
-  Behaviour rule;                   ///< the same as a function
-  std::vector<std::string> equals;  ///< other explanations that gave the same codes wherever they were compared
-  std::vector<std::string> allowed_by;  ///< the same but for NaN codes, which they leave open and the SPEC does not
+  std::string behaviour;  ///< e.g. `rounding=toward_zero`, `@cuda_nosat`, `to=e4m3fnuz`
+  Behaviour rule;         ///< the same as a function
+  std::vector<std::string>
+      equals;  ///< other explanations that gave the same codes wherever they were compared
+  std::vector<std::string>
+      allowed_by;  ///< the same but for NaN codes, which they leave open and the SPEC does not
   std::uint64_t matched = 0;
-  std::uint64_t explained = 0;         ///< of the differences from the SPEC, how many it gives
-  std::uint64_t broken = 0;            ///< answers that follow the SPEC and that it does not give
-  int departures = 0;                  ///< fields that differ from the SPEC; a dialect, a sibling, a fault count one
-  std::optional<Finding> unexplained;  ///< smallest source word that it does not explain; `want`: its answer
-  /// Smallest word compared that tells it from the first fit; `got`: the first fit's answer, `want`: its own.
+  std::uint64_t explained = 0;  ///< of the differences from the SPEC, how many it gives
+  std::uint64_t broken = 0;     ///< answers that follow the SPEC and that it does not give
+  int departures = 0;  ///< fields that differ from the SPEC; a dialect, a sibling, a fault count one
+  std::optional<Finding>
+      unexplained;  ///< smallest source word that it does not explain; `want`: its answer
+  /// Smallest word compared that tells it from the first fit; `got`: the first fit's answer, `want`: its
+  /// own.
   std::optional<Finding> apart;
 };
 
@@ -54,8 +58,8 @@ struct Diagnosis {
 /// Scores the answers, in any order, of words that the SPEC does not refuse.
 Diagnosis diagnose(const Expected& expected, std::span<const Answer> answers);
 
-/// Asks a kernel for the words that tell behaviours apart: the mismatches seen, all ties and specials, and an even part
-/// of the level `stratified`; in ascending order of words. Empty when the kernel fails.
+/// Asks a kernel for the words that tell behaviours apart: the mismatches seen, all ties and specials, and
+/// an even part of the level `stratified`; in ascending order of words. Empty when the kernel fails.
 std::vector<Answer> answers_of(const Expected& expected, const Kernel& kernel, const Tally& tally,
                                std::uint64_t seed);
 

@@ -7,7 +7,8 @@
 namespace halfulp::vectors {
 namespace {
 
-constexpr std::size_t kMostWords = 4096;  ///< of the level `stratified`; mismatches, ties and specials come on top
+constexpr std::size_t kMostWords =
+    4096;  ///< of the level `stratified`; mismatches, ties and specials come on top
 
 }  // namespace
 

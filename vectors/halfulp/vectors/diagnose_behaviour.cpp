@@ -8,7 +8,8 @@ Behaviour::Behaviour(const CastPlan& plan)
 
 CastResult Behaviour::number(Unpacked x) const {
   if (via) {
-    const CastPolicy step = {.rounding = via_rounding, .overflow = Overflow::overflow, .nan_code = NanCode::payload};
+    const CastPolicy step = {
+        .rounding = via_rounding, .overflow = Overflow::overflow, .nan_code = NanCode::payload};
     const CastResult middle = cast(x, *via, step);
     if (middle.refusal != Refusal::none) return middle;
     x = unpack(*via, middle.code);
@@ -46,7 +47,8 @@ bool Behaviour::gives(std::uint64_t word, std::uint64_t got) const {
   if (result.refusal != Refusal::none) return false;
   if (result.code == got) return true;
   if (policy.nan_code == NanCode::any && to.storage_bits() < 64 && got >> to.storage_bits() == 0 &&
-      unpack(to, result.code).number_class == NumberClass::nan && unpack(to, got).number_class == NumberClass::nan) {
+      unpack(to, result.code).number_class == NumberClass::nan &&
+      unpack(to, got).number_class == NumberClass::nan) {
     return true;
   }
   const bool either = policy.rounding == Rounding::to_odd && policy.overflow == Overflow::overflow &&

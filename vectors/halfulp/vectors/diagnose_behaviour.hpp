@@ -1,13 +1,15 @@
 // Behaviour: a cast that may be wrong in ways that have a name.
 //
-// Decides: what the diagnosis can name beyond a CastPolicy. Faults are a table each (diagnose_faults.cpp) and compose
-// with every policy and with each other; mutants are made of the same faults. Nothing here serves a right answer.
+// Decides: what the diagnosis can name beyond a CastPolicy. Faults are a table each (diagnose_faults.cpp)
+// and compose with every policy and with each other; mutants are made of the same faults. Nothing here
+// serves a right answer.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "halfulp/plan.hpp"
@@ -51,7 +53,15 @@ std::span<const OutputFault> output_faults();
 std::span<const SpecialFault> nan_faults();
 std::span<const SpecialFault> infinity_faults();
 
-/// The fault of that name; throws InputError (a mutant that names none would be a fault of this library).
+/// The entry of that name; throws InputError when there is none.
+template <class Fault>
+const Fault& fault_named(std::span<const Fault> table, std::string_view name) {
+  for (const Fault& fault : table) {
+    if (fault.name == name) return fault;
+  }
+  throw InputError("fault " + std::string(name), "unknown", "see the tables of faults");
+}
+
 const RoundingFault& rounding_fault(std::string_view name);
 const ReadFault& read_fault(std::string_view name);
 const OutputFault& output_fault(std::string_view name);
@@ -81,8 +91,8 @@ struct Behaviour {
 
   /// The container word that it gives, or a refusal.
   CastResult operator()(std::uint64_t word) const;
-  /// True when `got` is an answer of this behaviour: its code, any NaN where its policy leaves the NaN open, or Inf/NaN
-  /// besides the largest finite for to_odd past the largest finite.
+  /// True when `got` is an answer of this behaviour: its code, any NaN where its policy leaves the NaN
+  /// open, or Inf/NaN besides the largest finite for to_odd past the largest finite.
   bool gives(std::uint64_t word, std::uint64_t got) const;
 
  private:

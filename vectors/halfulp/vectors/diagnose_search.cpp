@@ -1,4 +1,5 @@
-// Depth-first over the moves; a candidate is dropped as soon as it has made more mistakes than the best ones kept.
+// Depth-first over the moves; a candidate is dropped as soon as it has made more mistakes than the best
+// ones kept.
 #include "halfulp/vectors/diagnose_search.hpp"
 
 #include <algorithm>
@@ -21,7 +22,8 @@ void Part::prepare() {
     if (a.by_spec != b.by_spec) return b.by_spec;
     return counter_random(0, a.word) < counter_random(0, b.word);
   });
-  const auto matches = std::find_if(cases.begin(), cases.end(), [](const Answer& one) { return one.by_spec; });
+  const auto matches =
+      std::find_if(cases.begin(), cases.end(), [](const Answer& one) { return one.by_spec; });
   const auto take = [&](auto begin, auto end) {
     screen.insert(screen.end(), begin, begin + std::min<std::ptrdiff_t>(end - begin, kScreenSize));
   };
@@ -54,7 +56,8 @@ std::optional<std::uint64_t> Search::budget() const {
 }
 
 /// On the screen; nullopt once there are more than `budget`.
-std::optional<std::uint64_t> Search::mistakes(const Behaviour& behaviour, BaseKind kind, std::uint64_t budget) {
+std::optional<std::uint64_t> Search::mistakes(const Behaviour& behaviour, BaseKind kind,
+                                              std::uint64_t budget) {
   std::uint64_t count = 0;
   for (const Answer& one : part_->screen) {
     if (!follows(behaviour, kind, one) && ++count > budget) return std::nullopt;
@@ -73,10 +76,12 @@ void Search::try_one(const Behaviour& behaviour, BaseKind kind, int cost) {
   const auto made = mistakes(behaviour, kind, *allowed);
   if (!made) return;
   const bool repeats = std::any_of(kept_.begin(), kept_.end(), [&](const Found& one) {
-    return one.mistakes <= *made && std::includes(chosen_.begin(), chosen_.end(), one.moves.begin(), one.moves.end());
+    return one.mistakes <= *made &&
+           std::includes(chosen_.begin(), chosen_.end(), one.moves.begin(), one.moves.end());
   });
   if (repeats) return;
-  const auto after = std::find_if(kept_.begin(), kept_.end(), [&](const Found& one) { return one.mistakes > *made; });
+  const auto after =
+      std::find_if(kept_.begin(), kept_.end(), [&](const Found& one) { return one.mistakes > *made; });
   kept_.insert(after, {behaviour, chosen_, cost, *made});
   if (exact())
     std::erase_if(kept_, [](const Found& one) { return one.mistakes > 0; });

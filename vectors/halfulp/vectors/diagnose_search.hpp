@@ -1,7 +1,8 @@
 // Search: the best departures from a base, fewest first, with early elimination.
 //
-// Candidates are screened on a few answers; only what makes no mistake there is held against all of them, and the answer
-// on which it then fails joins the screen. So an exact explanation is exact, and the others cost little.
+// Candidates are screened on a few answers; only what makes no mistake there is held against all of them,
+// and the answer on which it then fails joins the screen. So an exact explanation is exact, and the others
+// cost little.
 #pragma once
 
 #include <cstdint>
@@ -49,11 +50,12 @@ class Search {
  public:
   Search(const Behaviour& base, BaseKind kind, std::vector<Move> moves, Part& part);
 
-  /// Tries every combination of up to `count` moves that was not tried before, unless there is an exact one.
+  /// Tries every combination of up to `count` moves that was not tried before, unless there is an exact
+  /// one.
   void deepen(int count);
   bool exact() const { return !kept_.empty() && kept_.front().mistakes == 0; }
-  /// All that make no mistake with the fewest moves, or else a few with the fewest mistakes. None repeats another with
-  /// moves that change nothing.
+  /// All that make no mistake with the fewest moves, or else a few with the fewest mistakes. None repeats
+  /// another with moves that change nothing.
   const std::vector<Found>& found() const { return kept_; }
   const std::vector<Move>& moves() const { return moves_; }
 

@@ -40,18 +40,22 @@ void add_roundings(std::vector<Move>& moves, const Behaviour& base) {
   for (const auto& entry : kNames<Rounding>) {
     const Rounding value = entry.value;
     if (value == base.policy.rounding || value == Rounding::stochastic) continue;
-    moves.push_back({kRounding, "rounding=" + std::string(entry.name), [value](Behaviour& b) { b.policy.rounding = value; }});
+    moves.push_back({kRounding, "rounding=" + std::string(entry.name),
+                     [value](Behaviour& b) { b.policy.rounding = value; }});
   }
-  if (base.policy.rounding == Rounding::stochastic) add_field<&CastPolicy::sr_variant>(moves, kRounding, "sr-variant", base);
+  if (base.policy.rounding == Rounding::stochastic)
+    add_field<&CastPolicy::sr_variant>(moves, kRounding, "sr-variant", base);
   for (const RoundingFault& fault : rounding_faults()) {
     if (!fault.applies(base.to)) continue;
-    moves.push_back({kRounding, "rounding=" + std::string(fault.name), [&fault](Behaviour& b) { b.rounding = &fault; }});
+    moves.push_back({kRounding, "rounding=" + std::string(fault.name),
+                     [&fault](Behaviour& b) { b.rounding = &fault; }});
   }
   if (!base.to.is_signed || !base.from.is_signed) return;
   for (const auto& entry : kNames<Rounding>) {
     const Rounding value = entry.value;
     if (value == base.policy.rounding || value == Rounding::stochastic) continue;
-    moves.push_back({kNegatives, "rounding-of-negatives=" + std::string(entry.name), [value](Behaviour& b) { b.negatives = value; }});
+    moves.push_back({kNegatives, "rounding-of-negatives=" + std::string(entry.name),
+                     [value](Behaviour& b) { b.negatives = value; }});
   }
 }
 
@@ -66,7 +70,8 @@ bool holds(const FormatSpec& format, const FormatSpec& from) {
     return static_cast<int>(f.largest_magnitude() >> f.fraction_bits) - f.bias;
   };
   return format.fraction_bits >= from.fraction_bits &&
-         format.min_exponent() - format.fraction_bits <= from.min_exponent() - from.fraction_bits && top(format) > top(from);
+         format.min_exponent() - format.fraction_bits <= from.min_exponent() - from.fraction_bits &&
+         top(format) > top(from);
 }
 
 void add_intermediates(std::vector<Move>& moves, const CastPlan& spec, const Behaviour& base) {
@@ -109,8 +114,8 @@ void add_dialects(std::vector<Base>& list, const CastPlan& spec) {
 
 /// The same behaviour with one of its formats taken for another.
 template <FormatSpec Behaviour::*Side>
-void add_siblings(std::vector<Base>& list, const CastPlan& spec, const std::string& name, const std::string& prefix,
-                  const std::string& bias) {
+void add_siblings(std::vector<Base>& list, const CastPlan& spec, const std::string& name,
+                  const std::string& prefix, const std::string& bias) {
   const Behaviour start(spec);
   const FormatSpec own = start.*Side;
   if (own.encoding != Encoding::floating) return;
@@ -120,7 +125,8 @@ void add_siblings(std::vector<Base>& list, const CastPlan& spec, const std::stri
     if (valid(other)) list.push_back(std::move(base));
   };
   for (const Format& format : kFormats) {
-    if (format.spec.encoding == Encoding::floating && format.spec.storage_bits() == own.storage_bits() && format.name != name)
+    if (format.spec.encoding == Encoding::floating && format.spec.storage_bits() == own.storage_bits() &&
+        format.name != name)
       add(prefix + "=" + std::string(format.name), format.spec);
   }
   for (const int step : {-2, -1, 1, 2}) {
@@ -161,7 +167,8 @@ std::vector<Move> number_moves(const CastPlan& spec, const Behaviour& base) {
   if (!to.has_nan()) add_field<&CastPolicy::inf_none>(moves, kInfinity, "inf-none", base);
   for (const SpecialFault& fault : infinity_faults()) {
     if (!fault.applies(to)) continue;
-    moves.push_back({kInfinity, "inf=" + std::string(fault.name), [&fault](Behaviour& b) { b.infinity = &fault; }});
+    moves.push_back(
+        {kInfinity, "inf=" + std::string(fault.name), [&fault](Behaviour& b) { b.infinity = &fault; }});
   }
   add_field<&CastPolicy::flush>(moves, kFlush, "flush", base);
   if (!to.is_signed) add_field<&CastPolicy::negative>(moves, kNegative, "negative", base);
@@ -178,7 +185,8 @@ std::vector<Move> nan_moves(const Behaviour& base) {
   if (base.to.has_nan()) {
     add_field<&CastPolicy::nan_sign>(moves, kNanSign, "nan", base);
     add_field<&CastPolicy::nan_code>(moves, kNanCode, "nan-code", base);
-    if (base.to.non_finite == NonFinite::nan_minus_zero) add_field<&CastPolicy::fnuz_nan>(moves, kNan, "fnuz-nan", base);
+    if (base.to.non_finite == NonFinite::nan_minus_zero)
+      add_field<&CastPolicy::fnuz_nan>(moves, kNan, "fnuz-nan", base);
     for (const SpecialFault& fault : nan_faults()) {
       if (!fault.applies(base.to)) continue;
       moves.push_back({kNan, "nan=" + std::string(fault.name), [&fault](Behaviour& b) { b.nan = &fault; }});

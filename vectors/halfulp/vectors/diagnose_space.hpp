@@ -1,5 +1,5 @@
-// The space of behaviours, made from the registries: bases - the SPEC, dialects, sibling formats, faults of reading and
-// of output - and the moves that depart from a base in one field.
+// The space of behaviours, made from the registries: bases - the SPEC, dialects, sibling formats, faults of
+// reading and of output - and the moves that depart from a base in one field.
 #pragma once
 
 #include <functional>
@@ -25,8 +25,8 @@ struct Move {
   int cost = 1;
 };
 
-/// The SPEC first, then dialects with a row for these formats, then formats of the same width and other biases, on both
-/// sides, then faults.
+/// The SPEC first, then dialects with a row for these formats, then formats of the same width and other
+/// biases, on both sides, then faults.
 std::vector<Base> bases(const CastPlan& spec);
 
 /// Moves that change answers for numbers and infinities. Ascending dimensions.

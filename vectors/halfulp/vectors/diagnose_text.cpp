@@ -26,7 +26,8 @@ std::string joined(const std::vector<std::string>& names) {
 
 std::string diagnosis_title(const Diagnosis& diagnosis) {
   return "what would explain it (" + grouped_digits(diagnosis.cases) +
-         " answers scored: ties, specials, a sample; " + grouped_digits(diagnosis.differences()) + " differ)";
+         " answers scored: ties, specials, a sample; " + grouped_digits(diagnosis.differences()) +
+         " differ)";
 }
 
 std::vector<DiagnosisLine> diagnosis_lines(const CastPlan& plan, const Diagnosis& diagnosis) {
@@ -39,16 +40,21 @@ std::vector<DiagnosisLine> diagnosis_lines(const CastPlan& plan, const Diagnosis
                      fit.behaviour + "  explains " + grouped_digits(fit.explained) + " of " + differences +
                          " differences, breaks " + grouped_digits(fit.broken) + " matches"});
     if (fit.unexplained) {
-      lines.push_back({"", "smallest input that it does not explain: " + word_text(*plan.from, fit.unexplained->word) + ", got " +
-                               word_text(plan.to, fit.unexplained->got) + ", it gives " + word_text(plan.to, fit.unexplained->want)});
+      lines.push_back(
+          {"", "smallest input that it does not explain: " + word_text(*plan.from, fit.unexplained->word) +
+                   ", got " + word_text(plan.to, fit.unexplained->got) + ", it gives " +
+                   word_text(plan.to, fit.unexplained->want)});
     }
     if (!fit.equals.empty()) {
-      lines.push_back({"", "the same on " + grouped_digits(diagnosis.compared) + " inputs compared: " + joined(fit.equals)});
+      lines.push_back({"", "the same on " + grouped_digits(diagnosis.compared) +
+                               " inputs compared: " + joined(fit.equals)});
     }
-    if (!fit.allowed_by.empty()) lines.push_back({"", "allowed by " + joined(fit.allowed_by) + ", any NaN code being right there"});
+    if (!fit.allowed_by.empty())
+      lines.push_back({"", "allowed by " + joined(fit.allowed_by) + ", any NaN code being right there"});
     if (fit.apart) {
       lines.push_back({"", "to tell it from " + diagnosis.fits.front().behaviour + " ask for " +
-                               word_text(*plan.from, fit.apart->word) + ": " + word_text(plan.to, fit.apart->want) + ", not " +
+                               word_text(*plan.from, fit.apart->word) + ": " +
+                               word_text(plan.to, fit.apart->want) + ", not " +
                                word_text(plan.to, fit.apart->got)});
     }
   }

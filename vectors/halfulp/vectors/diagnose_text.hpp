@@ -9,8 +9,8 @@
 
 namespace halfulp::vectors {
 
-/// Share of the differences that is explained (`all`, `97.3 %`), and by what. Lines with an empty share go on with the
-/// line before.
+/// Share of the differences that is explained (`all`, `97.3 %`), and by what. Lines with an empty share go
+/// on with the line before.
 struct DiagnosisLine {
   std::string share;
   std::string text;
