@@ -33,6 +33,14 @@ echo "ok: a wrong format name does not compile"
 "$work/prefix/bin/halfulp" cast --to e4m3 0.1 | grep -qx 0x1d
 echo "ok: the installed command"
 
+if command -v cc >/dev/null; then
+  cc -std=c99 -Wall -Wextra -Werror -shared -fPIC -I "$work/prefix/include" "$source/docs/examples/c_library.c" -o "$work/kernel.so"
+  "$work/prefix/bin/halfulp" verify cast:f32:e4m3 --lib "$work/kernel.so" | grep -q '^bit-exact'
+  echo "ok: a kernel library in C with the installed halfulp/kernel.h"
+else
+  echo "not checked: a kernel library in C (cc is not installed)"
+fi
+
 nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null || true)
 if [ -n "$nvcc" ]; then
   "$nvcc" -std=c++20 -arch=sm_90 -Werror all-warnings -I "$source/formats" -c "$source/gpu_check/casts.cu" -o "$work/device.o"
