@@ -137,6 +137,8 @@ std::uint32_t integer_chunk(const EnginePlan& plan, const ChunkOperands& x, std:
 
 }  // namespace
 
+std::uint32_t fused_unit(const EnginePlan& plan, const ChunkOperands& operands, std::uint32_t c) { return scaled_fused(plan, operands, c); }
+
 CTerm c_term(const EnginePlan& plan, std::uint32_t c) {
   const bool f32 = plan.spec.output == Output::f32;
   const int places = f32 ? 23 : 10, bias = f32 ? 127 : 15, top = f32 ? 255 : 31;
@@ -176,6 +178,23 @@ std::uint32_t engine_chain(const EnginePlan& plan, const ChunkOperands& operands
   return c;
 }
 
+std::uint32_t row_result(const EnginePlan& plan, const RowOperands& row, std::uint32_t c) {
+  const MmaSpec& spec = plan.spec;
+  const bool by_row = is_row_scheme(spec.model.scheme);
+  const auto stretch = [&](std::size_t first, std::size_t length, std::uint32_t start) {
+    if (by_row) return float_row(plan, row.a_words + first, row.b_words + first, length, start);
+    const std::size_t skipped = spec.model.scale.block == 0 ? 0 : first / static_cast<std::size_t>(spec.model.scale.block);
+    return engine_chain(plan, {row.a + first, row.b + first, length, row.scale_a + skipped, row.scale_b + skipped}, start);
+  };
+  if (spec.interval == 0) return stretch(0, row.count, c);
+  const auto interval = static_cast<std::size_t>(spec.interval);
+  for (std::size_t first = 0, piece = 0; first < row.count; first += interval, ++piece) {
+    const std::uint32_t partial = stretch(first, std::min(interval, row.count - first), 0);
+    c = promoted(spec, c, partial, row.scale_a + piece, row.scale_b + piece);
+  }
+  return c;
+}
+
 }  // namespace detail
 
 Engine::Engine(const MmaSpec& spec) : plan_(std::make_shared<detail::EnginePlan>(spec)) {}
@@ -183,35 +202,21 @@ Engine::Engine(const MmaSpec& spec) : plan_(std::make_shared<detail::EnginePlan>
 const MmaSpec& Engine::spec() const { return plan_->spec; }
 
 std::uint32_t Engine::dot(const Row& row) const {
-  const MmaSpec& spec = plan_->spec;
   const std::size_t count = row.a.size();
   if (count != row.b.size()) throw std::invalid_argument("halfulp: a and b have different lengths");
-  const auto block = static_cast<std::size_t>(scale_block(spec));
+  const auto block = static_cast<std::size_t>(scale_block(plan_->spec));
   const std::size_t scales = block == 0 ? 0 : (count + block - 1) / block;
   if (row.scale_a.size() != scales || row.scale_b.size() != scales) throw std::invalid_argument("halfulp: not one scale per block");
 
   const halfulp::detail::DefaultFloatModes modes;
-  const bool by_row = detail::is_row_scheme(spec.model.scheme);
   thread_local std::vector<detail::EngineOperand> a, b;
-  if (!by_row) {
+  if (!detail::is_row_scheme(plan_->spec.model.scheme)) {
     a.resize(count);
     b.resize(count);
     plan_->a.decode(row.a.data(), count, a.data());
     plan_->b.decode(row.b.data(), count, b.data());
   }
-  const auto stretch = [&](std::size_t first, std::size_t length, std::uint32_t c) {
-    if (by_row) return detail::float_row(*plan_, row.a.data() + first, row.b.data() + first, length, c);
-    const std::size_t skipped = spec.model.scale.block == 0 ? 0 : first / static_cast<std::size_t>(spec.model.scale.block);
-    return detail::engine_chain(*plan_, {a.data() + first, b.data() + first, length, row.scale_a.data() + skipped, row.scale_b.data() + skipped}, c);
-  };
-  if (spec.interval == 0) return stretch(0, count, row.c);
-  std::uint32_t accumulator = row.c;
-  const auto interval = static_cast<std::size_t>(spec.interval);
-  for (std::size_t first = 0, piece = 0; first < count; first += interval, ++piece) {
-    const std::uint32_t partial = stretch(first, std::min(interval, count - first), 0);
-    accumulator = detail::promoted(spec, accumulator, partial, row.scale_a.data() + piece, row.scale_b.data() + piece);
-  }
-  return accumulator;
+  return detail::row_result(*plan_, {a.data(), b.data(), row.a.data(), row.b.data(), count, row.scale_a.data(), row.scale_b.data()}, row.c);
 }
 
 }  // namespace halfulp::accumulation

@@ -96,6 +96,19 @@ bool is_row_scheme(Scheme scheme);
 /// A row, or a stretch of one that begins at a chunk, of those schemes.
 std::uint32_t float_row(const EnginePlan& plan, const std::uint32_t* a, const std::uint32_t* b, std::size_t count, std::uint32_t c);
 
+/// A chunk of at most 2^20 products through the fused unit of the plan, whatever its scheme (a half of FP8 mma.sync).
+std::uint32_t fused_unit(const EnginePlan& plan, const ChunkOperands& operands, std::uint32_t c);
+
+/// A whole row: operands decoded, or as words where is_row_scheme().
+struct RowOperands {
+  const EngineOperand *a = nullptr, *b = nullptr;
+  const std::uint32_t *a_words = nullptr, *b_words = nullptr;
+  std::size_t count = 0;
+  const std::uint32_t *scale_a = nullptr, *scale_b = nullptr;
+};
+/// The result of a row, promotion included. The caller holds a DefaultFloatModes.
+std::uint32_t row_result(const EnginePlan& plan, const RowOperands& row, std::uint32_t c);
+
 /// Chunks in ascending k.
 std::uint32_t engine_chain(const EnginePlan& plan, const ChunkOperands& operands, std::uint32_t c);
 
