@@ -64,9 +64,15 @@ float sequential(const EnginePlan& plan, const std::uint32_t* a, const std::uint
 
 std::uint32_t exact_row(const EnginePlan& plan, const std::uint32_t* a, const std::uint32_t* b, std::size_t count, std::uint32_t c) {
   const FormatSpec& format = format_of(plan.spec.output);
-  const ExactUnpacked sum = plan.exact.value({a, count}, {b, count}, c, &format);
-  if (sum.number_class == NumberClass::nan) return plan.spec.output == Output::f32 ? kNanF32 : kNanF16;
-  return static_cast<std::uint32_t>(rounded_dot(sum, format, {.overflow = Overflow::overflow}).code);
+  const std::size_t chunk = plan.chunk(count);
+  for (std::size_t first = 0; first == 0 || first < count; first += chunk) {
+    const std::size_t length = std::min(chunk, count - first);
+    const ExactUnpacked sum = plan.exact.value({a + first, length}, {b + first, length}, c, &format);
+    const bool nan = sum.number_class == NumberClass::nan;
+    c = nan ? (plan.spec.output == Output::f32 ? kNanF32 : kNanF16)
+            : static_cast<std::uint32_t>(rounded_dot(sum, format, {.overflow = Overflow::overflow}).code);
+  }
+  return c;
 }
 
 }  // namespace

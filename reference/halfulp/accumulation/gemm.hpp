@@ -44,6 +44,17 @@ struct GemmProblem {
 std::vector<std::uint32_t> gemm_sums(const GemmProblem& problem, int threads = 1,
                                      const std::function<void(std::size_t)>& tick = {});
 
+/// How the parts of a split k are added, in the output format, to nearest even.
+enum class Combine : std::uint8_t {
+  sequential,  ///< c + part 0 + part 1 + ..., from the left
+  tree,        ///< adjacent pairs, an odd leftover moving up, then + c
+};
+
+/// The same with k in `parts` equal stretches (the last may be shorter), each summed from zero. A stretch is made a multiple
+/// of the scale block. One part: gemm_sums.
+std::vector<std::uint32_t> split_k_sums(const GemmProblem& problem, std::size_t parts, Combine combine, int threads = 1,
+                                        const std::function<void(std::size_t)>& tick = {});
+
 /// What happens to a sum, in order; every multiply and add is one float32 operation to nearest even.
 enum class EpilogueStep : std::uint8_t {
   scale_a,       ///< times the scale of the row of A (one per row, or one for all)

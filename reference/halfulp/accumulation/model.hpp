@@ -15,7 +15,7 @@ namespace halfulp::accumulation {
 /// The shape of a computation. All but the software orders work on chunks in ascending k; the rounded result of one chunk
 /// is the c of the next.
 enum class Scheme : std::uint8_t {
-  exact,             ///< c + sum, rounded once, to nearest even
+  exact,             ///< c + the sum of a chunk, rounded once, to nearest even
   sequential,        ///< float32: multiply, round, add, round; from c
   fma_sequential,    ///< float32: one fused multiply-add per product; from c
   tree,              ///< float32: rounded products summed as a tree of adjacent pairs, then + c
