@@ -103,24 +103,23 @@ std::uint32_t widened_halves(const EnginePlan& plan, const ChunkOperands& x, std
 /// 2.2: exact dots of 16 times their scales.
 std::uint32_t scaled_groups(const EnginePlan& plan, const ChunkOperands& x, std::uint32_t c_word) {
   const CTerm c = c_term(plan, c_word);
-  if (const OperandKind special = special_of(plan, x, c.kind); !is_finite(special)) return special_word(plan.spec.output, special);
   constexpr std::size_t kGroup = kScaledGroup, kMost = 8;
   std::int64_t values[kMost];
   int exponents[kMost];
   int largest = std::max(plan.floor, c.exponent);
+  bool special = !is_finite(c.kind);
   const std::size_t groups = (x.count + kGroup - 1) / kGroup;
   for (std::size_t g = 0; g < groups; ++g) {
-    std::int64_t dot = 0;
-    for (std::size_t k = g * kGroup; k < std::min(x.count, (g + 1) * kGroup); ++k) {
-      const std::int64_t product = std::int64_t{x.a[k].significand} * x.b[k].significand;
-      if (product != 0) dot += product * (std::int64_t{1} << (x.a[k].exponent + x.b[k].exponent));  // E2M1: exponents from 0 on
-    }
+    std::int32_t dot = 0;  // operands are flat: no exponents
+    for (std::size_t k = g * kGroup; k < std::min(x.count, (g + 1) * kGroup); ++k) dot += x.a[k].significand * x.b[k].significand;
     const std::size_t block = g * kGroup / static_cast<std::size_t>(plan.spec.model.scale.block);
     const EngineOperand scale_a = plan.scale(x.scale_a[block]), scale_b = plan.scale(x.scale_b[block]);
-    values[g] = dot * scale_a.significand * scale_b.significand;
+    values[g] = std::int64_t{dot} * scale_a.significand * scale_b.significand;
     exponents[g] = scale_a.exponent + scale_b.exponent;
     largest = std::max(largest, exponents[g]);
+    special |= !is_finite(scale_a.kind) | !is_finite(scale_b.kind);
   }
+  if (special) return special_word(plan.spec.output, special_of(plan, x, c.kind));
   std::int64_t sum = cut_c(plan, c, largest);
   for (std::size_t g = 0; g < groups; ++g) {
     sum += with_sign(lifted(values[g] < 0 ? -values[g] : values[g], plan.lift, largest - exponents[g]), values[g] < 0);

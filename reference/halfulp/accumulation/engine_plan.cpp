@@ -51,6 +51,13 @@ EngineOperand OperandDecoder::decode(std::uint32_t word) const {
   return {x.negative ? -significand : significand, static_cast<std::int16_t>(exponent)};
 }
 
+void OperandDecoder::flatten() {
+  for (EngineOperand& x : table_) {
+    if (x.significand != 0) x.significand *= 1 << x.exponent;
+    x.exponent = 0;
+  }
+}
+
 FloatDecoder::FloatDecoder(const FormatSpec& format, bool flushes) : flushes_(flushes) {
   if (format.storage_bits() > 16) return;
   table_.resize(std::size_t{1} << format.storage_bits());
@@ -76,6 +83,10 @@ EnginePlan::EnginePlan(const MmaSpec& s)
       float_a(uses_floats(s.model.scheme) ? s.a : kF32, s.model.flushes),
       float_b(uses_floats(s.model.scheme) ? s.b : kF32, s.model.flushes),
       exact(s.model.scheme == Scheme::exact ? s.a : kF32, s.model.scheme == Scheme::exact ? s.b : kF32) {
+  if (s.model.scheme == Scheme::scaled_groups) {
+    a.flatten();
+    b.flatten();
+  }
   const int scale_places = s.model.scheme == Scheme::scaled_groups ? model_scale(s).fraction_bits : 0;
   product_places = s.a.fraction_bits + s.b.fraction_bits + 2 * scale_places;
   lift = s.model.fraction_bits - product_places;

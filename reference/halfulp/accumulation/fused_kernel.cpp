@@ -20,7 +20,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 bool lanes_exist() { return false; }
 int extra_lift16() { return 0; }
-void lanes16(const LaneConstants&, std::size_t, const PackedRow<std::int16_t>&, const PackedPanel<std::int16_t>&, float*, const SlowLanes&) {}
+void lanes16(const LaneConstants&, std::size_t, const PackedRow<std::int16_t>*, std::size_t, const PackedPanel<std::int16_t>&, float*,
+             const SlowLanes&) {}
 void lanes32(const LaneConstants&, std::size_t, const PackedRow<std::int32_t>&, const PackedPanel<std::int32_t>&, const std::int32_t*, float*,
              const SlowLanes&) {}
 
@@ -128,59 +129,78 @@ HWY_INLINE std::uint32_t lane_bits(V32 lanes) {
   return static_cast<std::uint32_t>(bytes[0] | bytes[1] << 8) & ((1u << hn::Lanes(d)) - 1);
 }
 
-void redo(const SlowLanes& slow, std::size_t chunk, std::uint32_t lanes, std::size_t first, VF c, float* sums) {
+void redo(const SlowLanes& slow, std::size_t chunk, std::size_t row, std::uint32_t lanes, std::size_t first, VF c, float* sums) {
   HWY_ALIGN float before[kPanel] = {}, after[kPanel] = {};
   const DF df;
   hn::StoreU(c, df, before + first);
   hn::StoreU(hn::LoadU(df, sums + first), df, after + first);
-  slow.run(slow.context, chunk, lanes << first, before, after);
+  slow.run(slow.context, chunk, row, lanes << first, before, after);
   hn::StoreU(hn::LoadU(df, after + first), df, sums + first);
 }
 
-void lanes16(const LaneConstants& k, std::size_t chunks, const PackedRow<std::int16_t>& row, const PackedPanel<std::int16_t>& panel,
-             float* sums, const SlowLanes& slow) {
+template <std::size_t kRows>
+HWY_INLINE void rows16(const LaneConstants& k, std::size_t chunks, const PackedRow<std::int16_t>* rows, const PackedPanel<std::int16_t>& panel,
+                       float* sums, const SlowLanes& slow) {
   const D16 d16;
   const D32 d32;
   const DF df;
   const std::size_t lanes = hn::Lanes(d32), pairs = static_cast<std::size_t>(k.chunk) / 2;
+  const V32 kept_bits = hn::Set(d32, ~((1 << (23 - k.f32_fraction_bits)) - 1));
   for (std::size_t first = 0; first < kPanel; first += lanes) {
-    VF c = hn::LoadU(df, sums + first);
+    VF c[kRows];
+    for (std::size_t r = 0; r < kRows; ++r) c[r] = hn::LoadU(df, sums + r * kPanel + first);
     for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
       const std::size_t a0 = chunk * static_cast<std::size_t>(k.chunk), b0 = 2 * (chunk * pairs * kPanel + first);
-      V16 top = hn::Set(d16, INT16_MIN / 2);
+      V16 top[kRows], both[kRows];
+      V32 largest[kRows], sum[kRows];
+      CLanes cl[kRows];
+      for (std::size_t r = 0; r < kRows; ++r) top[r] = hn::Set(d16, INT16_MIN / 2);
       for (std::size_t p = 0; p < pairs; ++p) {
-        top = hn::Max(top, hn::Add(pair_of(row.exponent + a0 + 2 * p), hn::LoadU(d16, panel.exponent + b0 + 2 * kPanel * p)));
+        const V16 exponent = hn::LoadU(d16, panel.exponent + b0 + 2 * kPanel * p);
+        for (std::size_t r = 0; r < kRows; ++r) top[r] = hn::Max(top[r], hn::Add(pair_of(rows[r].exponent + a0 + 2 * p), exponent));
       }
-      const CLanes cl = split_c(k, c);
-      const V32 tops = hn::BitCast(d32, top);
-      V32 largest = hn::Max(hn::ShiftRight<16>(tops), hn::ShiftRight<16>(hn::ShiftLeft<16>(tops)));
-      largest = hn::Max(largest, cl.exponent);
-      const V16 both = hn::BitCast(d16, hn::Or(hn::ShiftLeft<16>(largest), hn::And(largest, hn::Set(d32, 0xffff))));
-      V32 sum = hn::Zero(d32);
+      for (std::size_t r = 0; r < kRows; ++r) {
+        cl[r] = split_c(k, c[r]);
+        const V32 tops = hn::BitCast(d32, top[r]);
+        largest[r] = hn::Max(hn::Max(hn::ShiftRight<16>(tops), hn::ShiftRight<16>(hn::ShiftLeft<16>(tops))), cl[r].exponent);
+        both[r] = hn::BitCast(d16, hn::Or(hn::ShiftLeft<16>(largest[r]), hn::And(largest[r], hn::Set(d32, 0xffff))));
+        sum[r] = cut_c(k, cl[r], largest[r]);
+      }
       for (std::size_t p = 0; p < pairs; ++p) {
         const std::size_t b = b0 + 2 * kPanel * p;
-        const V16 distance = hn::Sub(hn::Sub(both, pair_of(row.exponent + a0 + 2 * p)), hn::LoadU(d16, panel.exponent + b));
-        const V16 product = hn::Mul(pair_of(row.magnitude + a0 + 2 * p), hn::LoadU(d16, panel.magnitude + b));
-        const V16 sign = hn::Xor(pair_of(row.sign + a0 + 2 * p), hn::LoadU(d16, panel.sign + b));
-        sum = hn::Add(sum, pair_sums(shifted16(product, distance), sign));
+        const V16 exponent = hn::LoadU(d16, panel.exponent + b), magnitude = hn::LoadU(d16, panel.magnitude + b);
+        const V16 sign = hn::LoadU(d16, panel.sign + b);
+        for (std::size_t r = 0; r < kRows; ++r) {
+          const V16 distance = hn::Sub(hn::Sub(both[r], pair_of(rows[r].exponent + a0 + 2 * p)), exponent);
+          const V16 product = hn::Mul(pair_of(rows[r].magnitude + a0 + 2 * p), magnitude);
+          sum[r] = hn::Add(sum[r], pair_sums(shifted16(product, distance), hn::Xor(pair_of(rows[r].sign + a0 + 2 * p), sign)));
+        }
       }
-      sum = hn::Add(sum, cut_c(k, cl, largest));
-      // Below 2^24: the conversion is exact. Exponents outside -90..90 come from c alone; such lanes are redone.
-      const V32 kept = hn::And(hn::BitCast(d32, hn::ConvertTo(df, sum)), hn::Set(d32, ~((1 << (23 - k.f32_fraction_bits)) - 1)));
-      const V32 scale = hn::ShiftLeft<23>(hn::Add(hn::Max(largest, hn::Set(d32, -90)), hn::Set(d32, 127 - k.fraction_bits)));
-      const VF result = hn::Mul(hn::BitCast(df, kept), hn::BitCast(df, scale));
-      const V32 outside = hn::VecFromMask(d32, hn::Or(hn::Lt(cl.field, hn::Set(d32, 37)), hn::Gt(cl.field, hn::Set(d32, 217))));
-      const std::uint32_t left = lane_bits(hn::AndNot(cl.zero, outside));
-      if (left == 0) {
-        c = result;
-        continue;
+      for (std::size_t r = 0; r < kRows; ++r) {
+        // Below 2^24: the conversion is exact. Exponents outside -90..90 come from c alone; such lanes are redone.
+        const V32 kept = hn::And(hn::BitCast(d32, hn::ConvertTo(df, sum[r])), kept_bits);
+        const V32 scale = hn::ShiftLeft<23>(hn::Add(hn::Max(largest[r], hn::Set(d32, -90)), hn::Set(d32, 127 - k.fraction_bits)));
+        const VF result = hn::Mul(hn::BitCast(df, kept), hn::BitCast(df, scale));
+        const V32 outside = hn::VecFromMask(d32, hn::Or(hn::Lt(cl[r].field, hn::Set(d32, 37)), hn::Gt(cl[r].field, hn::Set(d32, 217))));
+        const std::uint32_t left = lane_bits(hn::AndNot(cl[r].zero, outside));
+        if (left == 0) {
+          c[r] = result;
+          continue;
+        }
+        float* row_sums = sums + r * kPanel;
+        hn::StoreU(result, df, row_sums + first);
+        redo(slow, chunk, r, left, first, c[r], row_sums);
+        c[r] = hn::LoadU(df, row_sums + first);
       }
-      hn::StoreU(result, df, sums + first);
-      redo(slow, chunk, left, first, c, sums);
-      c = hn::LoadU(df, sums + first);
     }
-    hn::StoreU(c, df, sums + first);
+    for (std::size_t r = 0; r < kRows; ++r) hn::StoreU(c[r], df, sums + r * kPanel + first);
   }
+}
+
+void lanes16(const LaneConstants& k, std::size_t chunks, const PackedRow<std::int16_t>* rows, std::size_t row_count,
+             const PackedPanel<std::int16_t>& panel, float* sums, const SlowLanes& slow) {
+  if (row_count == kRowsTogether) rows16<kRowsTogether>(k, chunks, rows, panel, sums, slow);
+  else rows16<1>(k, chunks, rows, panel, sums, slow);
 }
 
 using DD = hn::Repartition<double, D32>;
@@ -251,7 +271,7 @@ void lanes32(const LaneConstants& k, std::size_t chunks, const PackedRow<std::in
         continue;
       }
       hn::StoreU(result, df, sums + first);
-      redo(slow, chunk, left, first, c, sums);
+      redo(slow, chunk, 0, left, first, c, sums);
       c = hn::LoadU(df, sums + first);
     }
     hn::StoreU(c, df, sums + first);
@@ -275,9 +295,9 @@ HWY_EXPORT(lanes32);
 bool has_lanes() { return HWY_DYNAMIC_DISPATCH(lanes_exist)(); }
 int lanes16_extra_lift() { return HWY_DYNAMIC_DISPATCH(extra_lift16)(); }
 
-void run_lanes16(const LaneConstants& constants, std::size_t chunks, const PackedRow<std::int16_t>& row,
+void run_lanes16(const LaneConstants& constants, std::size_t chunks, const PackedRow<std::int16_t>* rows, std::size_t row_count,
                  const PackedPanel<std::int16_t>& panel, float* sums, const SlowLanes& slow) {
-  HWY_DYNAMIC_DISPATCH(lanes16)(constants, chunks, row, panel, sums, slow);
+  HWY_DYNAMIC_DISPATCH(lanes16)(constants, chunks, rows, row_count, panel, sums, slow);
 }
 
 void run_lanes32(const LaneConstants& constants, std::size_t chunks, const PackedRow<std::int32_t>& row,

@@ -142,16 +142,19 @@ class Tile {
     Lane* exponent = panel_.data();
     Lane* magnitude = exponent + slots() * kPanel;
     Lane* sign = magnitude + slots() * kPanel;
-    for (std::size_t j = 0; j < kPanel; ++j) {
-      const bool real = column_ + j < column_end_;
-      for (std::size_t s = 0; s < slots(); ++s) {
-        const std::int32_t k = real ? run_.source[s] : -1;
-        const LaneOperand<Lane> x = k < 0 ? lanes_.decode_b.absent() : lanes_.decode_b(run_.b_word(column_ + j, static_cast<std::size_t>(k)));
-        const std::size_t at = k16 ? (s / 2 * kPanel + j) * 2 + s % 2 : s * kPanel + j;
-        exponent[at] = x.exponent;
-        magnitude[at] = x.magnitude;
-        sign[at] = x.sign;
-        if (x.special != 0) special_columns_ |= 1u << j;
+    constexpr std::size_t kStretch = 64;  // slots: what 16 columns write stays in the first cache
+    for (std::size_t begin = 0; begin < slots(); begin += kStretch) {
+      for (std::size_t j = 0; j < kPanel; ++j) {
+        const bool real = column_ + j < column_end_;
+        for (std::size_t s = begin; s < std::min(begin + kStretch, slots()); ++s) {
+          const std::int32_t k = real ? run_.source[s] : -1;
+          const LaneOperand<Lane> x = k < 0 ? lanes_.decode_b.absent() : lanes_.decode_b(run_.b_word(column_ + j, static_cast<std::size_t>(k)));
+          const std::size_t at = k16 ? (s / 2 * kPanel + j) * 2 + s % 2 : s * kPanel + j;
+          exponent[at] = x.exponent;
+          magnitude[at] = x.magnitude;
+          sign[at] = x.sign;
+          if (x.special != 0) special_columns_ |= 1u << j;
+        }
       }
     }
     for (std::size_t j = 0; j < kPanel && run_.plan.spec.model.scale.block != 0; ++j) {
@@ -179,18 +182,27 @@ class Tile {
       const std::size_t chunks = std::min(slice, piece.chunks - done), first = piece.first_chunk + done;
       const std::size_t slot = first * static_cast<std::size_t>(run_.chunk), plane = slots() * kPanel;
       const PackedPanel<Lane> panel = {panel_.data() + slot * kPanel, panel_.data() + plane + slot * kPanel, panel_.data() + 2 * plane + slot * kPanel};
-      for (std::size_t r = 0; r < row_end_ - first_row_; ++r) {
-        const Lane* row_lanes = lanes_.rows.lanes.data() + 3 * slots() * r + slot;
-        const PackedRow<Lane> row = {row_lanes, row_lanes + slots(), row_lanes + 2 * slots()};
+      const std::size_t rows = row_end_ - first_row_;
+      for (std::size_t r = 0; r < rows;) {
         SlowContext context = {this, r, first};
         const SlowLanes slow = {&context, redo};
         if constexpr (k16) {
-          run_lanes16(constants, chunks, row, panel, &sums_[r * kPanel], slow);
+          const std::size_t together = rows - r >= kRowsTogether ? kRowsTogether : 1;
+          PackedRow<Lane> packed[kRowsTogether];
+          for (std::size_t i = 0; i < together; ++i) packed[i] = packed_row(r + i, slot);
+          run_lanes16(constants, chunks, packed, together, panel, &sums_[r * kPanel], slow);
+          r += together;
         } else {
-          run_lanes32(constants, chunks, row, panel, scale_lanes(r, first, chunks), &sums_[r * kPanel], slow);
+          run_lanes32(constants, chunks, packed_row(r, slot), panel, scale_lanes(r, first, chunks), &sums_[r * kPanel], slow);
+          ++r;
         }
       }
     }
+  }
+
+  PackedRow<Lane> packed_row(std::size_t r, std::size_t slot) const {
+    const Lane* lanes = lanes_.rows.lanes.data() + 3 * slots() * r + slot;
+    return {lanes, lanes + slots(), lanes + 2 * slots()};
   }
 
   /// Exponents of both scales for the chunks of a slice; null without scales.
@@ -204,10 +216,10 @@ class Tile {
     return scale_.data();
   }
 
-  static void redo(void* context, std::size_t chunk, std::uint32_t lanes, const float* c, float* results) {
+  static void redo(void* context, std::size_t chunk, std::size_t of_rows, std::uint32_t lanes, const float* c, float* results) {
     const auto& x = *static_cast<const SlowContext*>(context);
     const Tile& tile = *x.tile;
-    const std::size_t row = tile.first_row_ + x.row, block = x.first_chunk + chunk, slot = block * static_cast<std::size_t>(tile.run_.chunk);
+    const std::size_t row = tile.first_row_ + x.row + of_rows, block = x.first_chunk + chunk, slot = block * static_cast<std::size_t>(tile.run_.chunk);
     std::array<EngineOperand, 64> a, b;
     for (; lanes != 0; lanes &= lanes - 1) {
       const auto j = static_cast<std::size_t>(std::countr_zero(lanes));

@@ -27,6 +27,8 @@ class OperandDecoder {
  public:
   /// `zero_exponent`: of a zero. `lowest_exponent`: subnormals are normalised down to it (widening to f16).
   OperandDecoder(const FormatSpec& format, int zero_exponent, int lowest_exponent);
+  /// From now on numbers come as significands at exponent 0. For formats by table without negative exponents (E2M1).
+  void flatten();
   EngineOperand operator()(std::uint32_t word) const { return table_.empty() ? decode(word) : table_[word]; }
   void decode(const std::uint32_t* words, std::size_t count, EngineOperand* out) const {
     for (std::size_t i = 0; i < count; ++i) out[i] = (*this)(words[i]);

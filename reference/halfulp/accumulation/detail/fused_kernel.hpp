@@ -35,15 +35,19 @@ struct PackedPanel {
 };
 
 /// Called for lanes that the kernel leaves: must replace results[lane] for every set bit of `lanes`, given c before the chunk
-/// in c[lane]. `chunk` counts from the start of the stretch.
+/// in c[lane]. `chunk` counts from the start of the stretch, `row`
+/// from the first of the rows.
 struct SlowLanes {
   void* context;
-  void (*run)(void* context, std::size_t chunk, std::uint32_t lanes, const float* c, float* results);
+  void (*run)(void* context, std::size_t chunk, std::size_t row, std::uint32_t lanes, const float* c, float* results);
 };
 
-/// F = 13, operands of at most 8 bits whose lifted products stay below 2^15: 16-bit lanes. `sums` holds kPanel floats: c
-/// before, D after. `extra_lift` is the number of bits by which magnitudes of A are lifted beyond F - places.
-void run_lanes16(const LaneConstants& constants, std::size_t chunks, const PackedRow<std::int16_t>& row,
+/// Rows that run_lanes16 takes together, to fill the pipelines; it also takes one.
+inline constexpr std::size_t kRowsTogether = 2;
+
+/// F = 13, operands of at most 8 bits whose lifted products stay below 2^15: 16-bit lanes. `sums` holds kPanel floats for each
+/// row: c before, D after. `extra_lift` is the number of bits by which magnitudes of A are lifted beyond F - places.
+void run_lanes16(const LaneConstants& constants, std::size_t chunks, const PackedRow<std::int16_t>* rows, std::size_t row_count,
                  const PackedPanel<std::int16_t>& panel, float* sums, const SlowLanes& slow);
 /// Bits by which run_lanes16 wants products lifted beyond F - places at the level in use: 0 or 1.
 int lanes16_extra_lift();
