@@ -19,6 +19,7 @@ using halfulp::accumulation::MmaSpec;
 using halfulp::accumulation::Output;
 using halfulp::accumulation::Row;
 
+/// near: all exponents of operands within 4 of each other, so that all products lie within F + 2 (15 or more) of the largest.
 enum class RowClass : std::uint8_t { near, raw, specials, extremes, cancellation, large_c };
 inline constexpr std::array kClasses = {RowClass::near,     RowClass::raw,          RowClass::specials,
                                         RowClass::extremes, RowClass::cancellation, RowClass::large_c};
@@ -98,7 +99,7 @@ class RowMaker {
       if (row_class == RowClass::extremes) {
         const std::uint64_t field = below(2) == 0 ? below(3) : f.fields() - 1 - below(3);
         w = f.with_field(field % f.fields(), random_());
-      } else if (below(16) != 0) {  // exponents around the middle of the format
+      } else if (row_class == RowClass::near || below(16) != 0) {  // exponents around the middle of the format
         const auto middle = static_cast<std::uint64_t>(std::min<std::uint64_t>(static_cast<std::uint64_t>(f.spec.bias), f.fields() - 1));
         const std::uint64_t low = middle > static_cast<std::uint64_t>(spread) ? middle - static_cast<std::uint64_t>(spread) : 0;
         w = f.with_field(std::min(low + below(2 * static_cast<std::uint64_t>(spread) + 1), f.fields() - 1), random_());

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "halfulp/accumulation/detail/exact_kernel.hpp"
 #include "halfulp/cast.hpp"
 #include "halfulp/unpacked.hpp"
 
@@ -10,6 +11,36 @@ namespace halfulp::accumulation {
 namespace {
 
 constexpr std::size_t kStretch = std::size_t{1} << 20;  ///< products whose sum one narrow integer must hold
+
+/// What the vector kernel needs to read a format; floating formats of at most 8 bits with a sign.
+detail::NarrowFloat narrow_float(const FormatSpec& format) {
+  const auto mask = static_cast<std::uint32_t>(format.magnitude_mask());
+  detail::NarrowFloat f = {mask, static_cast<std::uint32_t>(format.sign_mask()), 23 - format.fraction_bits, 127 - format.bias, mask + 1, mask + 1 + mask};
+  switch (format.non_finite) {
+    case NonFinite::ieee: f.first_special = static_cast<std::uint32_t>(format.infinity_magnitude()); break;
+    case NonFinite::nan_all_ones: f.first_special = mask; break;
+    case NonFinite::nan_minus_zero: f.special_code = static_cast<std::uint32_t>(format.sign_mask()); break;
+    default: break;
+  }
+  return f;
+}
+
+bool is_narrow_float(const FormatSpec& format) {
+  const bool known = format.non_finite == NonFinite::ieee || format.non_finite == NonFinite::nan_all_ones ||
+                     format.non_finite == NonFinite::nan_minus_zero || format.non_finite == NonFinite::none;
+  return format.encoding == Encoding::floating && format.width <= 8 && format.is_signed && known && format.subnormals == Subnormals::gradual;
+}
+
+/// A sum that is an integer of units, without going through the wide fixed point.
+ExactUnpacked of_integer(std::int64_t units, int unit) {
+  if (units == 0) return {};
+  ExactUnpacked x;
+  x.number_class = NumberClass::normal;
+  x.negative = units < 0;
+  x.significand = units < 0 ? 0 - static_cast<std::uint64_t>(units) : static_cast<std::uint64_t>(units);
+  x.exponent = unit;
+  return x;
+}
 
 }  // namespace
 
@@ -78,6 +109,7 @@ ExactDot::Factor ExactDot::Table::factor(std::uint32_t word) const {
 ExactDot::ExactDot(const FormatSpec& a, const FormatSpec& b) : a_(a), b_(b) {
   const int bits = a_.bits + b_.bits + 20;  // with kStretch terms
   if (a_.bits <= 62 && b_.bits <= 62) width_ = bits <= 62 ? Width::bits64 : bits <= 126 ? Width::bits128 : Width::wide;
+  in_lanes_ = is_narrow_float(a) && is_narrow_float(b) && a_.bits + b_.bits + 16 <= 53;
 }
 
 void ExactDot::Specials::add(const Factor& a, const Factor& b) {
@@ -118,6 +150,12 @@ ExactUnpacked ExactDot::result(const WideSum& sum, const Specials& specials) {
 
 ExactUnpacked ExactDot::value(std::span<const std::uint32_t> a, std::span<const std::uint32_t> b, std::uint32_t c,
                               const FormatSpec* c_format) const {
+  if (in_lanes_ && c_format == nullptr && a.size() <= std::size_t{1} << 16) {
+    double units = 0;
+    if (detail::narrow_dot(narrow_float(a_.format), narrow_float(b_.format), a.data(), b.data(), a.size(), -(a_.unit + b_.unit), units)) {
+      return of_integer(static_cast<std::int64_t>(units), a_.unit + b_.unit);
+    }
+  }
   WideSum sum;
   Specials specials;
   for (std::size_t first = 0; first < a.size(); first += kStretch) {

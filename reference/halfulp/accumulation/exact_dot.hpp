@@ -76,6 +76,7 @@ class ExactDot {
 
   Table a_, b_;
   Width width_ = Width::wide;
+  bool in_lanes_ = false;  ///< both formats are floating, at most 8 bits, with sums of 2^16 products exact in a double
 };
 
 /// Rounds an exact sum: the correctly rounded result in any format, under any policy.
