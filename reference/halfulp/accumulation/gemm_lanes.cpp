@@ -47,19 +47,23 @@ class Tile {
     Lane* exponent = panel_.data();
     Lane* magnitude = exponent + slots() * kPanel;
     Lane* sign = magnitude + slots() * kPanel;
-    constexpr std::size_t kStretch = 64;  // slots: what 16 columns write stays in the first cache
+    const std::vector<std::int32_t> none(kStretch, -1);
+    LaneOperand<Lane> operands[kStretch];
     for (std::size_t begin = 0; begin < slots(); begin += kStretch) {
+      const std::size_t count = std::min(kStretch, slots() - begin);
       for (std::size_t j = 0; j < kPanel; ++j) {
         const bool real = column_ + j < column_end_;
-        for (std::size_t s = begin; s < std::min(begin + kStretch, slots()); ++s) {
-          const std::int32_t k = real ? run_.source[s] : -1;
-          const LaneOperand<Lane> x = k < 0 ? lanes_.decode_b.absent() : lanes_.decode_b(run_.b_word(column_ + j, static_cast<std::size_t>(k)));
-          const std::size_t at = k16 ? (s / 2 * kPanel + j) * 2 + s % 2 : s * kPanel + j;
-          exponent[at] = x.exponent;
-          magnitude[at] = x.magnitude;
-          sign[at] = x.sign;
-          if (x.special != 0) special_columns_ |= 1u << j;
+        const std::byte* words = run_.problem.b.words.data() + (real ? column_ + j : column_) * run_.problem.b.k * run_.b_bytes;
+        lanes_.decode_b(words, run_.b_bytes, real ? run_.source.data() + begin : none.data(), count, operands);
+        std::uint8_t special = 0;
+        for (std::size_t i = 0; i < count; ++i) {
+          const std::size_t s = begin + i, at = k16 ? (s / 2 * kPanel + j) * 2 + s % 2 : s * kPanel + j;
+          exponent[at] = operands[i].exponent;
+          magnitude[at] = operands[i].magnitude;
+          sign[at] = operands[i].sign;
+          special |= operands[i].special;
         }
+        if (special != 0) special_columns_ |= 1u << j;
       }
     }
     for (std::size_t j = 0; j < kPanel && run_.plan.spec.model.scale.block != 0; ++j) {

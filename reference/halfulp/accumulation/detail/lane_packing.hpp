@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "halfulp/accumulation/detail/engine_plan.hpp"
@@ -34,8 +35,27 @@ class LaneDecoder {
     if (format.storage_bits() > 16) return;
     table_.resize(std::size_t{1} << format.storage_bits());
     for (std::size_t word = 0; word < table_.size(); ++word) table_[word] = decode(static_cast<std::uint32_t>(word));
+    table_.push_back(absent());
   }
-  LaneOperand<Lane> operator()(std::uint32_t word) const { return table_.empty() ? decode(word) : table_[word]; }
+  /// Operands of some slots, each the k of a word in `words` (of `bytes` bytes), or -1: absent.
+  void operator()(const std::byte* words, std::size_t bytes, const std::int32_t* slots, std::size_t count, LaneOperand<Lane>* out) const {
+    const auto none = static_cast<std::uint32_t>(table_.size() - 1);
+    if (bytes == 1) {
+      for (std::size_t i = 0; i < count; ++i) out[i] = table_[slots[i] < 0 ? none : static_cast<std::uint32_t>(words[slots[i]])];
+    } else if (bytes == 2) {
+      for (std::size_t i = 0; i < count; ++i) {
+        std::uint16_t word = 0;
+        if (slots[i] >= 0) std::memcpy(&word, words + 2 * static_cast<std::size_t>(slots[i]), 2);
+        out[i] = table_[slots[i] < 0 ? none : word];
+      }
+    } else {
+      for (std::size_t i = 0; i < count; ++i) {
+        std::uint32_t word = 0;
+        if (slots[i] >= 0) std::memcpy(&word, words + 4 * static_cast<std::size_t>(slots[i]), 4);
+        out[i] = slots[i] < 0 ? absent() : decode(word);
+      }
+    }
+  }
   LaneOperand<Lane> absent() const { return {kAbsentLane, 0, positive_, 0}; }
 
  private:
@@ -52,6 +72,9 @@ class LaneDecoder {
   Lane positive_, negative_;
   std::vector<LaneOperand<Lane>> table_;
 };
+
+/// Slots that are decoded together: what 16 columns of them write stays in the first cache.
+inline constexpr std::size_t kStretch = 64;
 
 /// Rows of A in lanes, for all panels of B.
 template <class Lane>
@@ -89,14 +112,20 @@ struct LaneRun {
     Lane* exponent = rows.lanes.data() + 3 * slots() * r;
     Lane* magnitude = exponent + slots();
     Lane* sign = magnitude + slots();
-    for (std::size_t s = 0; s < slots(); ++s) {
-      const std::int32_t k = run.source[s];
-      const LaneOperand<Lane> x = k < 0 ? decode_a.absent() : decode_a(run.a_word(rows.first + r, static_cast<std::size_t>(k)));
-      exponent[s] = x.exponent;
-      magnitude[s] = x.magnitude;
-      sign[s] = x.sign;
-      rows.special[r] |= x.special;
+    const std::byte* words = run.problem.a.words.data() + (rows.first + r) * run.problem.a.k * run.a_bytes;
+    LaneOperand<Lane> operands[kStretch];
+    std::uint8_t special = 0;
+    for (std::size_t begin = 0; begin < slots(); begin += kStretch) {
+      const std::size_t count = std::min(kStretch, slots() - begin);
+      decode_a(words, run.a_bytes, run.source.data() + begin, count, operands);
+      for (std::size_t i = 0; i < count; ++i) {
+        exponent[begin + i] = operands[i].exponent;
+        magnitude[begin + i] = operands[i].magnitude;
+        sign[begin + i] = operands[i].sign;
+        special |= operands[i].special;
+      }
     }
+    rows.special[r] = special;
     for (std::size_t i = 0; run.plan.spec.model.scale.block != 0 && i < run.blocks; ++i) {
       if (run.plan.scale(run.scales_of_a(rows.first + r)[i]).kind != OperandKind::finite) rows.special[r] = 1;
     }
