@@ -162,8 +162,8 @@ TEST(Gen, ItsExamplesWorkAsTyped) {
     EXPECT_NE(r.out, "");
     ++examples;
   }
-  EXPECT_EQ(examples, 3);
-  EXPECT_EQ(folder.files(), 3);
+  EXPECT_EQ(examples, 4);
+  EXPECT_EQ(folder.files(), 4);
 }
 
 TEST(Gen, WhatItAndQuantizeWriteAreReadAsPacks) {

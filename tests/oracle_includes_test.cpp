@@ -70,6 +70,39 @@ TEST(OracleIncludes, OnlyDataHeadersTheOracleBoostAndTheStandardLibraryAreInclud
   EXPECT_GT(includes, 20);
 }
 
+/// Files of reference/halfulp/accumulation that make up the exact twin.
+bool is_accumulation_twin(const std::string& name) {
+  return name.rfind("sum_exact", 0) == 0 || name.rfind("exact_number", 0) == 0;
+}
+
+TEST(OracleIncludes, TheAccumulationTwinIncludesNothingThatTheEngineDecides) {
+  constexpr std::array allowed = {"halfulp/config.hpp", "halfulp/spec.hpp", "halfulp/formats.hpp", "halfulp/accumulation/model.hpp",
+                                  "halfulp/accumulation/sum_exact.hpp", "halfulp/accumulation/detail/exact_number.hpp",
+                                  "halfulp/accumulation/detail/sum_exact_parts.hpp"};
+  const std::regex directive(R"(^\s*#\s*include\s*([<"])([^>"]+)[>"])");
+  int files = 0, includes = 0;
+  const std::filesystem::path folder = HALFULP_SOURCE_DIR "/reference/halfulp/accumulation";
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (!entry.is_regular_file() || !is_accumulation_twin(name)) continue;
+    ++files;
+    std::ifstream in(entry.path());
+    for (std::string line; std::getline(in, line);) {
+      std::smatch match;
+      if (!std::regex_search(line, match, directive)) continue;
+      ++includes;
+      const std::string path = match[2];
+      const bool standard = match[1] == "<" && path.find_first_of("/.") == std::string::npos;
+      const bool boost = path.rfind("boost/multiprecision/", 0) == 0;
+      const bool is_allowed = std::find(allowed.begin(), allowed.end(), path) != allowed.end();
+      EXPECT_TRUE(standard || boost || is_allowed || path.rfind("halfulp/oracle/", 0) == 0) << name << " includes " << path;
+      EXPECT_FALSE(boost && entry.path().parent_path().filename() != "detail") << name << " brings Boost into a public header";
+    }
+  }
+  EXPECT_EQ(files, 6);
+  EXPECT_GT(includes, 15);
+}
+
 TEST(OracleIncludes, NoNameThatTheSpecDerivesIsUsed) {
   const std::regex derived(
       R"(\b(storage_bits|storage_bytes|sign_bits|sign_mask|magnitude_mask|has_infinity|has_nan|infinity_magnitude|)"

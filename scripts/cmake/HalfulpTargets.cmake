@@ -19,7 +19,8 @@ function(halfulp_flags target)
   endif()
 endfunction()
 
-# halfulp_test(NAME SOURCE LIBS... [LABEL exhaustive]): one GoogleTest program, one CTest entry.
+# halfulp_test(NAME SOURCE LIBS... [LABEL exhaustive]): one GoogleTest program, one CTest entry. Those of the label
+# exhaustive are built by the target of that name alone.
 # A run that executes no test fails (--gtest_fail_if_no_test_linked is not in GoogleTest 1.12).
 function(halfulp_test name source)
   cmake_parse_arguments(arg "" "LABEL;TIMEOUT" "LIBS;DEFINITIONS" ${ARGN})
@@ -35,5 +36,9 @@ function(halfulp_test name source)
     FAIL_REGULAR_EXPRESSION "Running 0 tests" SKIP_REGULAR_EXPRESSION "halfulp: all tests of this program were skipped")
   if(arg_LABEL)
     set_tests_properties(${name} PROPERTIES LABELS ${arg_LABEL})
+    if(arg_LABEL STREQUAL "exhaustive")
+      set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+      add_dependencies(exhaustive ${name})
+    endif()
   endif()
 endfunction()

@@ -46,6 +46,8 @@ void add_recipes(CLI::App& app, const Globals& globals, Runner& runner);
 void add_quantize(CLI::App& app, const Globals& globals, Runner& runner);
 void add_dequantize(CLI::App& app, const Globals& globals, Runner& runner);
 void add_diff(CLI::App& app, const Globals& globals, Runner& runner);
+void add_mma(CLI::App& app, const Globals& globals, Runner& runner);
+void add_gemm(CLI::App& app, const Globals& globals, Runner& runner);
 void add_doctor(CLI::App& app, const Globals& globals, Runner& runner);
 
 }  // namespace halfulp::tool

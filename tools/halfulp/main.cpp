@@ -40,6 +40,8 @@ int run(int argc, char** argv) {
   add_quantize(app, globals, runner);
   add_dequantize(app, globals, runner);
   add_diff(app, globals, runner);
+  add_mma(app, globals, runner);
+  add_gemm(app, globals, runner);
   add_doctor(app, globals, runner);
   add_globals(app, globals);
   app.footer("`halfulp COMMAND --help` shows the options of a command and examples.");  // last: commands

@@ -62,9 +62,9 @@ bool LineInput::next_raw(std::string_view& line) {
     const std::size_t size = end_ - begin_;
     const auto* newline = static_cast<const char*>(std::memchr(begin + searched, '\n', size - searched));
     const std::size_t length = newline != nullptr ? static_cast<std::size_t>(newline - begin) : size;
-    if (length > kLongest) {
+    if (length > longest_) {
       throw InputError("stdin line " + std::to_string(number_ + 1),
-                       "longer than " + std::to_string(kLongest) + " bytes", "write one value per line");
+                       "longer than " + std::to_string(longest_) + " bytes", "write one value per line");
     }
     if (newline != nullptr || at_end_) {
       line = {begin, length};

@@ -32,10 +32,10 @@ class LineInput {
  public:
   /// `before_wait` runs whenever the next line is not there yet: answers already made must not wait with
   /// it.
-  explicit LineInput(std::function<void()> before_wait)
-      : buffer_(kBuffer), before_wait_(std::move(before_wait)) {}
-  /// Sets `line`, valid until the next call; false at the end. Throws InputError for lines over kLongest
-  /// and read errors.
+  explicit LineInput(std::function<void()> before_wait, std::size_t longest = kLongest)
+      : longest_(longest), buffer_(4 * longest), before_wait_(std::move(before_wait)) {}
+  /// Sets `line`, valid until the next call; false at the end. Throws InputError for lines over
+  /// `longest` bytes and read errors.
   bool next(std::string_view& line);
   /// Number of the line last read, from 1.
   std::uint64_t number() const { return number_; }
@@ -43,10 +43,10 @@ class LineInput {
   static constexpr std::size_t kLongest = 65536;
 
  private:
-  static constexpr std::size_t kBuffer = 4 * kLongest;
   bool fill();
   bool next_raw(std::string_view& line);
 
+  std::size_t longest_;
   std::vector<char> buffer_;
   std::size_t begin_ = 0;  ///< of what is not yet handed out
   std::size_t end_ = 0;

@@ -1,0 +1,23 @@
+// Exact sums of products of narrow floating formats, by vectors of floats and doubles. Private to ExactDot.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace halfulp::accumulation::detail {
+
+/// How codes become floats: the magnitude moved to where a float32 has it, times a power of two.
+struct NarrowFloat {
+  std::uint32_t magnitude_mask, sign_mask;
+  int shift;          ///< 23 - fraction bits
+  int scale_exponent; ///< 127 - bias
+  std::uint32_t first_special;  ///< magnitudes from here on are Inf or NaN
+  std::uint32_t special_code;   ///< this code is NaN
+};
+
+/// Sets `units` to sum(a*b) * 2^lift when every operand is finite, and says so. The caller sees to it that products are exact in
+/// a float32, sums in a double, and that lift makes them integers. False, and nothing set, where the level has no vectors.
+bool narrow_dot(const NarrowFloat& format_a, const NarrowFloat& format_b, const std::uint32_t* a, const std::uint32_t* b, std::size_t count,
+                int lift, double& units);
+
+}  // namespace halfulp::accumulation::detail

@@ -1,0 +1,89 @@
+// Exact dot products in every width, against rationals: rounded into many formats, with specials, at every vector level.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "halfulp/accumulation/exact_dot.hpp"
+#include "halfulp/batch.hpp"
+#include "halfulp/formats.hpp"
+#include "halfulp/oracle/nearest.hpp"
+
+namespace halfulp::accumulation {
+namespace {
+
+/// The sum by rationals; NaN and infinities as IEEE 754 has them for the sum of all terms.
+oracle::Value sum_of(const FormatSpec& fa, const FormatSpec& fb, const std::vector<std::uint32_t>& a, const std::vector<std::uint32_t>& b,
+                     const std::vector<int>& exponents, std::size_t block) {
+  oracle::Exact sum;
+  bool plus = false, minus = false, nan = false;
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    const oracle::Value x = oracle::value_of(fa, a[k]), y = oracle::value_of(fb, b[k]);
+    const bool infinite = x.cls == oracle::ValueClass::infinity || y.cls == oracle::ValueClass::infinity;
+    const bool zero = x.cls == oracle::ValueClass::zero || y.cls == oracle::ValueClass::zero;
+    if (x.cls == oracle::ValueClass::nan || y.cls == oracle::ValueClass::nan || (infinite && zero)) nan = true;
+    else if (infinite) (x.negative != y.negative ? minus : plus) = true;
+    else sum += (x.number() * y.number()).times_pow2(exponents.empty() ? 0 : exponents[k / block]);
+  }
+  if (nan || (plus && minus)) return oracle::nan_value(false);
+  if (plus || minus) return oracle::infinity_value(minus);
+  return oracle::value_from(sum);
+}
+
+void check(const std::string& name_a, const std::string& name_b, int specials_in, std::mt19937_64& random, std::size_t& sums) {
+  const FormatSpec fa = find_format(name_a)->spec, fb = find_format(name_b)->spec;
+  const ExactDot dot(fa, fb);
+  const auto word = [&](const FormatSpec& format) {
+    for (;;) {
+      const auto code = static_cast<std::uint32_t>((random() & ((std::uint64_t{1} << format.width) - 1)) << format.storage_shift);
+      if (oracle::value_of(format, code).is_finite() || random() % 100 < static_cast<std::uint64_t>(specials_in)) return code;
+    }
+  };
+  for (int i = 0; i < 40; ++i, ++sums) {
+    const std::size_t count = random() % 200, block = 1 + random() % 40;
+    std::vector<std::uint32_t> a, b;
+    std::vector<int> exponents;
+    for (std::size_t k = 0; k < count; ++k) {
+      a.push_back(word(fa));
+      b.push_back(word(fb));
+      if (k % block == 0) exponents.push_back(static_cast<int>(random() % 509) - 254);
+    }
+    const ExactUnpacked plain = dot.value(a, b), scaled = dot.scaled_value(a, b, exponents, block);
+    for (const char* target : {"f32", "bf16", "e4m3", "e5m2fnuz", "f64"}) {
+      const FormatSpec to = find_format(target)->spec;
+      const CastPolicy policy = {.overflow = Overflow::overflow};
+      EXPECT_EQ(rounded_dot(plain, to, policy).code, oracle::nearest(sum_of(fa, fb, a, b, {}, 1), to, policy).code)
+          << name_a << " " << name_b << " -> " << target << ", " << count << " products";
+      EXPECT_EQ(rounded_dot(scaled, to, policy).code, oracle::nearest(sum_of(fa, fb, a, b, exponents, block), to, policy).code)
+          << name_a << " " << name_b << " -> " << target << ", scaled";
+    }
+  }
+}
+
+TEST(ExactDots, EveryWidthIsRationalArithmetic) {
+  std::mt19937_64 random(5);
+  for (const std::string_view level : simd_targets()) {
+    ASSERT_TRUE(set_simd_level(level));
+    std::size_t sums = 0;
+    for (const char* pair : {"e4m3 e4m3", "e5m2 e5m2", "e4m3 e5m2", "e4m3fnuz e4m3fnuz", "e5m2fnuz e4m3fnuz", "e3m2 e2m3", "e2m1 e2m1", "int8 uint8",
+                             "f16 f16", "bf16 bf16", "tf32 tf32", "f32 f32", "f32 e2m1", "e4m3_ieee e3m4_ieee"}) {
+      const std::string text(pair);
+      for (const int specials : {0, 3}) check(text.substr(0, text.find(' ')), text.substr(text.find(' ') + 1), specials, random, sums);
+    }
+    std::printf("%s: %zu sums into 5 formats, plain and scaled\n", std::string(level).c_str(), sums);
+  }
+  set_simd_level("");
+}
+
+TEST(ExactDots, WidthsAreTheStatedOnes) {
+  const auto width = [](const char* a, const char* b) { return ExactDot(find_format(a)->spec, find_format(b)->spec).width(); };
+  EXPECT_EQ(width("e4m3", "e4m3"), ExactDot::Width::bits64);
+  EXPECT_EQ(width("e2m1", "e3m2"), ExactDot::Width::bits64);
+  EXPECT_EQ(width("int8", "int8"), ExactDot::Width::bits64);
+  EXPECT_EQ(width("e5m2", "e5m2"), ExactDot::Width::bits128);
+  EXPECT_EQ(width("f16", "f16"), ExactDot::Width::bits128);
+  EXPECT_EQ(width("bf16", "bf16"), ExactDot::Width::wide);
+  EXPECT_EQ(width("f32", "f32"), ExactDot::Width::wide);
+}
+
+}  // namespace
+}  // namespace halfulp::accumulation

@@ -1,0 +1,166 @@
+// `halfulp mma`: rows of operands through an accumulation model, one result per line.
+#include <memory>
+
+#include "commands.hpp"
+#include "halfulp/accumulation/engine.hpp"
+#include "halfulp/cast.hpp"
+#include "halfulp/error.hpp"
+#include "halfulp/formats.hpp"
+#include "mma_options.hpp"
+#include "streams.hpp"
+#include "values.hpp"
+
+namespace halfulp::tool {
+namespace {
+
+constexpr char kExamples[] =
+    "A row on stdin is `a... | b... | c`, words of 8 hex digits that are float32 bits; K is the number of words. Block scales, of a\n"
+    "model or of promoted pieces, are two more columns, `| scale_a... | scale_b...`. Results are float32 bits; int32 ones decimal.\n\n"
+    "Examples:\n"
+    "  halfulp mma --list\n"
+    "  echo '3f800000 3c800000 | 3f800000 3c800000 | 00000000' | halfulp mma --model hopper_fp8_wgmma\n"
+    "  echo '3f800000 | 3f800000 | 40403017' | halfulp mma --model hopper_fp8_mma_sync --format e5m2";
+
+constexpr std::size_t kLongestRow = std::size_t{1} << 22;  ///< bytes: K up to 230,000
+
+/// One line of input, taken apart.
+struct ParsedRow {
+  std::vector<std::uint32_t> columns[5];
+  std::size_t count = 0;
+};
+
+std::uint32_t hex_word(std::string_view text) {
+  std::string_view digits = text;
+  if (digits.substr(0, 2) == "0x" || digits.substr(0, 2) == "0X") digits.remove_prefix(2);
+  std::uint32_t word = 0;
+  for (const char c : digits) {
+    const int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+    if (digit < 0) digits = {};
+    word = (word << 4) | static_cast<std::uint32_t>(digit & 15);
+  }
+  if (digits.size() != 8) throw InputError("word " + quoted(text), "not float32 bits", "write 8 hex digits");
+  return word;
+}
+
+void parse(std::string_view line, ParsedRow& row) {
+  for (auto& column : row.columns) column.clear();
+  row.count = 1;
+  while (!line.empty()) {
+    const std::size_t start = line.find_first_not_of(" \t");
+    if (start == std::string_view::npos) return;
+    line.remove_prefix(start);
+    if (line.front() == '|') {
+      if (++row.count > 5) throw InputError("row", "more than five columns", "write a... | b... | c, and two columns of scales where needed");
+      line.remove_prefix(1);
+      continue;
+    }
+    const std::string_view word = line.substr(0, line.find_first_of(" \t|"));
+    row.columns[row.count - 1].push_back(hex_word(word));
+    line.remove_prefix(word.size());
+  }
+}
+
+/// Reads rows in the formats of a spec and runs them.
+class RowRunner {
+ public:
+  explicit RowRunner(const accumulation::MmaSpec& spec) : engine_(spec), block_(static_cast<std::size_t>(accumulation::scale_block(spec))) {}
+
+  std::uint32_t operator()(std::string_view line) {
+    const accumulation::MmaSpec& spec = engine_.spec();
+    parse(line, row_);
+    const std::size_t count = row_.columns[0].size();
+    const bool scaled = block_ != 0;
+    if (row_.count != (scaled ? 5 : 3)) {
+      throw InputError("row", std::to_string(row_.count) + " columns", scaled ? "write a... | b... | c | scale_a... | scale_b..." : "write a... | b... | c");
+    }
+    if (count == 0) throw InputError("row", "no words of a", "write a... | b... | c");
+    if (row_.columns[1].size() != count) {
+      throw InputError("row", std::to_string(count) + " words of a, " + std::to_string(row_.columns[1].size()) + " of b", "give as many of both");
+    }
+    if (row_.columns[2].size() != 1) throw InputError("row", std::to_string(row_.columns[2].size()) + " words of c", "give one");
+    codes(row_.columns[0], spec.a, "word of a");
+    codes(row_.columns[1], spec.b, "word of b");
+    if (scaled) {
+      const std::size_t scales = (count + block_ - 1) / block_;
+      for (const int column : {3, 4}) {
+        if (row_.columns[column].size() != scales) {
+          throw InputError("row", std::to_string(row_.columns[column].size()) + (column == 3 ? " scales of a" : " scales of b"),
+                           "give one for every " + std::to_string(block_) + " products: " + std::to_string(scales));
+        }
+        codes(row_.columns[column], accumulation::scale_format(spec), column == 3 ? "scale of a" : "scale of b");
+      }
+    }
+    return engine_.dot({row_.columns[0], row_.columns[1], c_word(row_.columns[2][0], spec.output), row_.columns[3], row_.columns[4]});
+  }
+
+ private:
+  static void codes(std::vector<std::uint32_t>& words, const FormatSpec& format, const char* what) {
+    std::string name = "the format";
+    for (const Format& each : kFormats) {
+      if (each.spec == format) {
+        name = each.name;
+        break;
+      }
+    }
+    for (std::uint32_t& word : words) word = exact_code(word, format, name, what);
+  }
+
+  accumulation::Engine engine_;
+  std::size_t block_;
+  ParsedRow row_;
+};
+
+void append_result(std::string& text, accumulation::Output output, std::uint32_t word) {
+  if (output == accumulation::Output::int32) {
+    text += std::to_string(static_cast<std::int32_t>(word));
+    return;
+  }
+  static constexpr FormatSpec kF16 = spec_of("f16"), kF32 = spec_of("f32");
+  if (output == accumulation::Output::f16) {
+    word = (word & 0x7fff) > 0x7c00 ? accumulation::kNanF32 : static_cast<std::uint32_t>(cast(kF16, word, kF32, {.overflow = Overflow::overflow}).code);
+  }
+  for (int shift = 28; shift >= 0; shift -= 4) text += "0123456789abcdef"[(word >> shift) & 15];
+}
+
+int run_mma(const MmaOptions& options, const Globals& globals) {
+  if (options.list) return list_models(globals.json);
+  const accumulation::MmaSpec spec = spec_of_options(options);
+  RowRunner runner(spec);
+  Output output;
+  LineInput input([&output] { output.flush(); }, kLongestRow);
+  std::uint64_t rows = 0;
+  try {
+    for (std::string_view line; input.next(line); ++rows) {
+      std::uint32_t word = 0;
+      try {
+        word = runner(line);
+      } catch (const InputError& error) {
+        throw std::runtime_error("stdin line " + std::to_string(input.number()) + ", " + error.what());
+      }
+      std::string& text = output.text();
+      if (globals.json) text += spec.output == accumulation::Output::int32 ? "{\"result\":" : "{\"result\":\"0x";
+      append_result(text, spec.output, word);
+      text += !globals.json ? "\n" : spec.output == accumulation::Output::int32 ? "}\n" : "\"}\n";
+      output.line_done();
+    }
+  } catch (const std::runtime_error&) {
+    output.flush();
+    throw;
+  }
+  output.flush();
+  if (rows > 0) return kPassed;
+  if (!globals.quiet) std::fputs("halfulp: no rows: write some on standard input\n", stderr);
+  return kIncomplete;
+}
+
+}  // namespace
+
+void add_mma(CLI::App& app, const Globals& globals, Runner& runner) {
+  CLI::App* command = app.add_subcommand("mma", "Dot products as tensor cores and software orders compute them, bit for bit");
+  const auto options = std::make_shared<MmaOptions>();
+  add_mma_options(*command, *options);
+  command->footer(kExamples);
+  command->callback([options, &globals, &runner] { runner = [options, &globals] { return run_mma(*options, globals); }; });
+}
+
+}  // namespace halfulp::tool
