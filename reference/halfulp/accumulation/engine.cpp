@@ -64,7 +64,7 @@ std::uint32_t fused(const EnginePlan& plan, const ChunkOperands& x, int scale, s
   bool special = !is_finite(c.kind);
   for (std::size_t k = 0; k < x.count; ++k) {
     largest = std::max(largest, x.a[k].exponent + x.b[k].exponent);
-    special |= !is_finite(x.a[k].kind) | !is_finite(x.b[k].kind);
+    special |= !is_finite(x.a[k].kind) || !is_finite(x.b[k].kind);
   }
   if (special) return special_word(plan.spec.output, special_of(plan, x, c.kind));
   largest = std::max({largest + scale, plan.floor, c.exponent});
@@ -117,7 +117,7 @@ std::uint32_t scaled_groups(const EnginePlan& plan, const ChunkOperands& x, std:
     values[g] = std::int64_t{dot} * scale_a.significand * scale_b.significand;
     exponents[g] = scale_a.exponent + scale_b.exponent;
     largest = std::max(largest, exponents[g]);
-    special |= !is_finite(scale_a.kind) | !is_finite(scale_b.kind);
+    special |= !is_finite(scale_a.kind) || !is_finite(scale_b.kind);
   }
   if (special) return special_word(plan.spec.output, special_of(plan, x, c.kind));
   std::int64_t sum = cut_c(plan, c, largest);
