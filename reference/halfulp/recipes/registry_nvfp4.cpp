@@ -139,7 +139,7 @@ const std::string kModelopt = kGroup +
     "y = x / (S * T)\n"
     "code e2m1:nan_to_max if_zero(y, 0, y)\n"
     "value v * (S * T)\n" + kLayout +
-    "fact the scale is not clamped: above 464 it is NaN; release 0.47 clamps it to 2^-9 .. 448\n"
+    "fact the scale is not clamped: above 464 it is NaN; release 0.41 was read, 0.47 clamps it to 2^-9 .. 448\n"
     "fact zero block of a tensor that is not zero, and a quotient that is 0 in binary32: scale 0x38 (1.0), or NaN 0x7F after a later rescale\n"
     "fact a zero tensor: T is 0, 0/0 makes every scale 0x7F and every code 7; a NaN in the tensor does the same to all of it; -0 gives code 0\n"
     "fact a scale that underflows to 0: x/0 gives +-6, 0/0 gives +6\n";

@@ -97,20 +97,26 @@ WitnessSearch find_witness(const QuantRecipe& a, const QuantRecipe& b, const Wit
     return false;
   };
   const auto wanted = [&](WitnessKind kind, bool option) { return options.only ? *options.only == kind : option; };
+  const std::pair<WitnessKind, std::vector<Specimen>> last[] = {
+      {WitnessKind::documented, wanted(WitnessKind::documented, options.documented) ? blocks.documented() : std::vector<Specimen>()},
+      {WitnessKind::extreme, wanted(WitnessKind::extreme, options.simple) ? blocks.extreme() : std::vector<Specimen>()},
+      {WitnessKind::non_finite, wanted(WitnessKind::non_finite, options.simple) ? blocks.non_finite() : std::vector<Specimen>()},
+      {WitnessKind::zeros, wanted(WitnessKind::zeros, options.simple) ? blocks.zeros() : std::vector<Specimen>()}};
+  std::uint64_t kept_back = 0;  // of the limit, for the last kinds
+  for (const auto& [kind, all] : last) kept_back += all.size();
   const auto search_all = [&] {
     if (wanted(WitnessKind::simple, options.simple) && finds_any(WitnessKind::simple, blocks.simple())) return;
     const bool thresholds = wanted(WitnessKind::threshold, options.thresholds), powers = wanted(WitnessKind::power, options.thresholds),
                random = wanted(WitnessKind::random, true);
-    for (std::uint64_t i = 0; (thresholds || powers || random) && i < options.most; ++i) {
+    for (std::uint64_t i = 0; (thresholds || powers || random) && i < options.most && tried + kept_back < options.limit; ++i) {
       if (thresholds && finds(WitnessKind::threshold, blocks.threshold())) return;
       const bool now = i % 4 == 3 || !thresholds;
       if (powers && now && finds(WitnessKind::power, blocks.power())) return;
       if (random && now && finds(WitnessKind::random, blocks.random())) return;
     }
-    if (wanted(WitnessKind::documented, options.documented) && finds_any(WitnessKind::documented, blocks.documented())) return;
-    if (wanted(WitnessKind::extreme, options.simple) && finds_any(WitnessKind::extreme, blocks.extreme())) return;
-    if (wanted(WitnessKind::non_finite, options.simple) && finds_any(WitnessKind::non_finite, blocks.non_finite())) return;
-    if (wanted(WitnessKind::zeros, options.simple)) finds_any(WitnessKind::zeros, blocks.zeros());
+    for (const auto& [kind, all] : last) {
+      if (finds_any(kind, all)) return;
+    }
   };
   search_all();
   if (!search.witness && refused) settle(refused->first, refused->second);
