@@ -49,24 +49,27 @@ std::size_t distance(const std::string& request, const std::vector<std::string>&
   return found == 0 ? kFar : 3 + words.size() - found;
 }
 
-/// Up to five names near to the request: by letters without case, by parts, then by edit distance; of a request that is
-/// like none, the names that take the fewest edits.
+/// Up to six names near to the request: those that have it, in any case, shorter ones first; else those a slip of the pen
+/// away, then those that have most of its parts.
 std::string nearest_recipes(std::string_view name) {
-  constexpr std::size_t kLongest = 60, kMost = 5;
+  constexpr std::size_t kLongest = 60, kMost = 6;
   if (name.empty() || name.size() > kLongest) return {};
   const std::string request = lower(name);
   const std::vector<std::string> words = words_of(request);
   std::vector<std::pair<std::size_t, std::string_view>> ranked;
   for (const std::string_view candidate : recipe_names()) ranked.emplace_back(distance(request, words, lower(candidate)), candidate);
-  std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.first, a.second.size()) < std::pair(b.first, b.second.size());
+  });
   const std::size_t best = ranked.front().first;
-  if (best > 2) {  // a slip of the pen first
-    if (const std::string near = nearest_names(request, recipe_names()); !near.empty()) return near;
+  std::string text = best > 2 ? nearest_names(request, recipe_names()) : std::string();
+  auto count = text.empty() ? std::size_t{0} : static_cast<std::size_t>(std::count(text.begin(), text.end(), ',') + 1);
+  for (const auto& [far, candidate] : ranked) {
+    if (far != best || far == kFar || count == kMost) break;
+    if ((text + ",").find(std::string(candidate) + ",") != std::string::npos) continue;
+    text += (text.empty() ? "" : ", ") + std::string(candidate);
+    ++count;
   }
-  if (best == kFar) return {};
-  std::string text;
-  for (std::size_t i = 0; i < std::min(kMost, ranked.size()) && ranked[i].first == best; ++i)
-    text += (i > 0 ? ", " : "") + std::string(ranked[i].second);
   return text;
 }
 
