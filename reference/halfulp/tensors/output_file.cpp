@@ -18,6 +18,8 @@ std::string through_links(const std::string& path) {
   constexpr int kMostLinks = 40;
   std::filesystem::path at = path;
   std::error_code error;
+  // /dev/stdout leads to names such as pipe:[7] that cannot be followed
+  if (std::filesystem::is_other(std::filesystem::status(at, error))) return path;
   for (int i = 0; std::filesystem::is_symlink(at, error); ++i) {
     const std::filesystem::path target = std::filesystem::read_symlink(at, error);
     if (error || i == kMostLinks)

@@ -12,8 +12,8 @@
 
 namespace halfulp::tensors {
 
-/// Where symbolic links lead, also to a file that is not there yet: a link stays a link to what was written. Throws
-/// InputError for links that lead nowhere.
+/// Where symbolic links lead, also to a file that is not there yet: a link stays a link to what was written. Devices and pipes
+/// are left as they are named. Throws InputError for links that lead nowhere.
 std::string through_links(const std::string& path);
 
 class OutputFile {
