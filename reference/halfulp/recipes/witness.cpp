@@ -65,7 +65,8 @@ int triviality(const Specimen& specimen) {
 WitnessSearch find_witness(const QuantRecipe& a, const QuantRecipe& b, const WitnessOptions& options) {
   WitnessSearch search;
   WitnessBlocks blocks(a, b);
-  std::uint64_t tried = 0;
+  constexpr std::uint64_t kRefusedEnough = 500;  // with none that both take, numbers alone will not change it
+  std::uint64_t tried = 0, taken = 0;
   std::optional<std::pair<WitnessKind, Specimen>> refused;  // the first that only one of them takes
   const auto settle = [&](WitnessKind kind, const Specimen& specimen) {
     Witness witness;
@@ -82,6 +83,7 @@ WitnessSearch find_witness(const QuantRecipe& a, const QuantRecipe& b, const Wit
     ++tried;
     ++search.tried[static_cast<std::size_t>(kind)];
     const RecipeAnswer to_a = answer_of(a, specimen), to_b = answer_of(b, specimen);
+    if (!any_refused(to_a, to_b)) ++taken;
     if (!answers_differ(a, to_a, b, to_b)) return false;
     if (any_refused(to_a, to_b)) {
       if (!refused) refused.emplace(kind, specimen);
@@ -109,6 +111,7 @@ WitnessSearch find_witness(const QuantRecipe& a, const QuantRecipe& b, const Wit
     const bool thresholds = wanted(WitnessKind::threshold, options.thresholds), powers = wanted(WitnessKind::power, options.thresholds),
                random = wanted(WitnessKind::random, true);
     for (std::uint64_t i = 0; (thresholds || powers || random) && i < options.most && tried + kept_back < options.limit; ++i) {
+      if (taken == 0 && tried >= kRefusedEnough) break;
       if (thresholds && finds(WitnessKind::threshold, blocks.threshold())) return;
       const bool now = i % 4 == 3 || !thresholds;
       if (powers && now && finds(WitnessKind::power, blocks.power())) return;
