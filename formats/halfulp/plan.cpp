@@ -340,7 +340,7 @@ std::uint64_t read_literal_as(const ExactUnpacked& value, const Format& format, 
   const CastResult result = cast(value, format.spec, kIntermediate);
   if (result.refusal != Refusal::none) {
     throw InputError("value " + quoted(text), std::string(format.name) + " cannot hold it",
-                     "give a value of that format, or --from exact");
+                     "give a value of that format, or name another with --from");
   }
   return result.code;
 }

@@ -125,6 +125,27 @@ CLI::Option* digits_only(CLI::Option* option) {
   });
 }
 
+CLI::Option* from_one(CLI::Option* option) {
+  return digits_only(option)->check([](const std::string& text) {
+    const bool zero = trimmed(text).find_first_not_of('0') == std::string_view::npos;
+    return zero ? std::string("0 is too few, give 1 or more") : std::string();
+  });
+}
+
+void check_values(CLI::App& app) {
+  const CLI::Validator whole(
+      [](std::string& text) {
+        if (text.starts_with(" -")) text.erase(0, 1);
+        return trimmed(text).empty() ? std::string("the value is empty, give one") : std::string();
+      },
+      "");
+  for (CLI::Option* option : app.get_options()) {
+    const bool named = !option->get_lnames().empty() || !option->get_snames().empty();
+    if (named && option->get_items_expected_max() > 0) option->transform(whole);
+  }
+  for (CLI::App* command : app.get_subcommands({})) check_values(*command);
+}
+
 std::string parse_error_text(const CLI::App& app, const CLI::ParseError& error) {
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
     const auto extras = app.remaining(true);

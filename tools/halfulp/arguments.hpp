@@ -20,6 +20,13 @@ void add_globals(CLI::App& app, Globals& globals);
 /// Refuses everything but decimal digits of 64 bits: CLI11 would wrap a minus sign and cut what is too large.
 CLI::Option* digits_only(CLI::Option* option);
 
+/// The same, and no 0.
+CLI::Option* from_one(CLI::Option* option);
+
+/// Refuses empty values of every option of a command and of its subcommands, before anything else looks at them, and takes
+/// the blank off negative ones that parse_order() put there. Called once, when every option is there.
+void check_values(CLI::App& app);
+
 /// WHAT: WHY; HOW TO MEND for what CLI11 refused, with the nearest names for unknown commands and options.
 std::string parse_error_text(const CLI::App& app, const CLI::ParseError& error);
 

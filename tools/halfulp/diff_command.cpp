@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "arguments.hpp"
 #include "diff.hpp"
 #include "halfulp/error.hpp"
 #include "values.hpp"
@@ -60,7 +61,7 @@ void add_diff(CLI::App& app, const Globals& globals, Runner& runner) {
                    "random; threshold: where results change (default; of recipes the most telling block, zeros and\n"
                    "Inf last); all: every source code of casts, a block of every kind that tells recipes apart")
       ->check(CLI::IsMember({"random", "threshold", "all"}));
-  command->add_option("--max", options->most, "Most inputs to try (casts: most runs to walk)")->type_name("N");
+  from_one(command->add_option("--max", options->most, "Most inputs to try, 1 or more (casts: most runs to walk)")->type_name("N"));
   command->add_option("--dtype", options->dtype, "Element type of .bin files")->type_name("TYPE");
   command->add_option("--shape", options->shape, "Shape of .bin files, e.g. 2x3")->type_name("SHAPE");
   command->footer(kExamples);

@@ -2,6 +2,7 @@
 // block of every kind that was searched.
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <sstream>
@@ -143,8 +144,11 @@ Found search_every_kind(const Side& a, const Side& b, recipes::WitnessOptions op
     options.only = static_cast<recipes::WitnessKind>(kind);
     const Found one = search_once(a, b, options);
     found.search.tried[kind] = one.search.tried[kind];
+    options.limit -= one.search.tried[kind];
     found.witnesses.insert(found.witnesses.end(), one.witnesses.begin(), one.witnesses.end());
   }
+  const auto refused = [](const recipes::Witness& w) { return recipes::any_refused(w.a, w.b); };
+  if (!std::all_of(found.witnesses.begin(), found.witnesses.end(), refused)) std::erase_if(found.witnesses, refused);
   return found;
 }
 
@@ -172,7 +176,7 @@ std::string to_text(const Found& found, const Side& a, const Side& b) {
 int diff_recipes(const DiffOptions& options, const Globals& globals) {
   const Side a = parse_side(options.a), b = parse_side(options.b);
   recipes::WitnessOptions search;
-  if (options.most != 0) search.most = options.most;
+  if (options.most != 0) search.most = search.limit = options.most;
   if (options.search == "random") search.simple = search.thresholds = search.documented = false;
   const Found found = options.search == "all" ? search_every_kind(a, b, search) : search_once(a, b, search);
   Output output;

@@ -8,30 +8,14 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 
 #include "halfulp/error.hpp"
+#include "halfulp/tensors/output_file.hpp"
 
 namespace halfulp::tool {
 
-namespace {
-
-/// Where symbolic links lead, also to a file that is not there yet: a link stays a link to what was written.
-std::string followed(const std::string& path) {
-  constexpr int kMostLinks = 40;
-  std::filesystem::path at = path;
-  std::error_code error;
-  for (int i = 0; i < kMostLinks && std::filesystem::is_symlink(at, error); ++i) {
-    const std::filesystem::path target = std::filesystem::read_symlink(at, error);
-    at = target.is_absolute() ? target : at.parent_path() / target;
-  }
-  return at.string();
-}
-
-}  // namespace
-
 void write_file(const std::string& name, std::string_view text) {
-  const std::string path = followed(name);
+  const std::string path = tensors::through_links(name);
   const auto fail = [&path](const char* why) {
     return InputError("file '" + path + "'", std::string("it cannot be written (") + why + ")", "check the folder, its rights and its space");
   };

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "arguments.hpp"
 #include "commands.hpp"
 #include "halfulp/error.hpp"
 #include "halfulp/vectors/pack/forms.hpp"
@@ -138,7 +139,7 @@ void add_gen(CLI::App& app, const Globals& globals, Runner& runner) {
       ->add_option("--level", options->level,
                    "specials, thresholds (default of casts), stratified (default of decodes and recipes), exhaustive")
       ->type_name("LEVEL");
-  command->add_option("--seed", options->seed, "Seed of the random rows (default 0)")->type_name("N");
+  digits_only(command->add_option("--seed", options->seed, "Seed of the random rows (default 0)")->type_name("N"));
   command->add_option("--also", options->also, "Further forms: npz,safetensors,memh,c,txt,json")->type_name("FORMS")->delimiter(',')->allow_extra_args(false);
   command->footer(kExamples);
   command->callback([options, &globals, &runner] {

@@ -1,4 +1,4 @@
-// Ctrl-C and SIGTERM while files are written: what was begun is removed, then the signal does its work.
+// Signals while files are written: what was begun is removed, then the signal does its work.
 #pragma once
 
 #include <csignal>
@@ -16,18 +16,50 @@ inline void throw_if_interrupted() {
   if (interrupted_by != 0) throw Interrupted{interrupted_by};
 }
 
-/// Runs `work` with both signals caught; after its files are removed the signal is raised again.
+/// Catches the signals that end a command from outside while it lives. One that was ignored stays ignored (`nohup`, a job
+/// in the background).
+class CaughtSignals {
+ public:
+  CaughtSignals() {
+    struct sigaction caught {};
+    caught.sa_handler = [](int number) { interrupted_by = number; };
+    sigemptyset(&caught.sa_mask);
+    for (int i = 0; i < kCount; ++i) {
+      sigaction(kSignals[i], nullptr, &before_[i]);
+      if (before_[i].sa_handler != SIG_IGN) sigaction(kSignals[i], &caught, nullptr);
+    }
+  }
+  ~CaughtSignals() {
+    for (int i = 0; i < kCount; ++i) sigaction(kSignals[i], &before_[i], nullptr);
+  }
+  CaughtSignals(const CaughtSignals&) = delete;
+  CaughtSignals& operator=(const CaughtSignals&) = delete;
+
+ private:
+  static constexpr int kCount = 4;
+  static constexpr int kSignals[kCount] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+  struct sigaction before_[kCount] = {};
+};
+
+/// Raises a signal with what it does by default; for a shell the status is 128 + signal.
+inline int end_by(int signal) {
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+  return 128 + signal;
+}
+
+/// Runs `work`. A signal that throw_if_interrupted() notices, or that made a write fail (a reader that went away), is raised
+/// again after the files of `work` are removed; one that comes too late to stop it is not.
 template <class Work>
 int run_interruptible(const Work& work) {
-  const auto catch_signal = [](int number) { interrupted_by = number; };
-  std::signal(SIGINT, catch_signal);
-  std::signal(SIGTERM, catch_signal);
   try {
+    const CaughtSignals caught;
     return work();
   } catch (const Interrupted& stop) {
-    std::signal(stop.signal, SIG_DFL);
-    std::raise(stop.signal);
-    return 128 + stop.signal;
+    return end_by(stop.signal);
+  } catch (...) {
+    if (interrupted_by == 0) throw;
+    return end_by(interrupted_by);
   }
 }
 

@@ -1,6 +1,7 @@
 // The `halfulp` command: registers the subcommands, parses the command line, turns every error into one
 // line.
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <iostream>
@@ -44,6 +45,7 @@ int run(int argc, char** argv) {
   add_gemm(app, globals, runner);
   add_doctor(app, globals, runner);
   add_globals(app, globals);
+  check_values(app);
   app.footer("`halfulp COMMAND --help` shows the options of a command and examples.");  // last: commands
                                                                                         // would inherit it
 
@@ -69,6 +71,7 @@ int run(int argc, char** argv) {
 }  // namespace halfulp::tool
 
 int main(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that grows too large is an error like a full disk
   try {
     return halfulp::tool::run(argc, argv);
   } catch (const std::bad_alloc&) {

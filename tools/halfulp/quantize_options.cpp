@@ -3,11 +3,13 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 
 #include "arguments.hpp"
 #include "halfulp/plan.hpp"
 #include "halfulp/recipes/elements.hpp"
 #include "halfulp/recipes/granularity.hpp"
+#include "halfulp/recipes/input_range.hpp"
 #include "halfulp/recipes/operations.hpp"
 #include "halfulp/recipes/registry.hpp"
 #include "halfulp/tensors/source.hpp"
@@ -43,9 +45,20 @@ std::vector<double> values_of_file(const std::string& name) {
   return values;
 }
 
+/// Something without the extension of a tensor file that can only have been meant as a file.
+void refuse_other_file(std::string_view text) {
+  if (text.find(',') != std::string_view::npos || is_code(text) || parse_literal(text).error != LiteralError::malformed) return;
+  std::error_code error;
+  const bool there = std::filesystem::exists(std::string(text), error);
+  if (!there && text.find('/') == std::string_view::npos) return;  // not a number, says number_of
+  throw InputError("file " + quoted(text), there ? "its extension says no tensor format" : "no such file, and not a number",
+                   "give a number, or a .npy, .npz or .safetensors file");
+}
+
 std::vector<double> values_of(std::string_view text, const Format& format) {
   text = trimmed(text);
   if (is_file(text)) return values_of_file(std::string(text));
+  refuse_other_file(text);
   std::vector<double> values;
   for (;;) {
     const auto comma = text.find(',');
@@ -71,11 +84,13 @@ const Input* find_input(const QuantRecipe& recipe, std::string_view name) {
   return nullptr;
 }
 
-void give(const QuantRecipe& recipe, const std::string& name, std::string_view text, Inputs& inputs) {
+/// `option`: what the user wrote, to blame.
+void give(const QuantRecipe& recipe, const std::string& name, std::string_view text, const std::string& option, Inputs& inputs) {
   const Input* input = find_input(recipe, name);
   const bool wide = input != nullptr && reads_in_f64(recipe, input->reg);
-  if (!inputs.emplace(name, values_of(text, require_format(wide ? "f64" : "f32"))).second)
-    throw InputError("input '" + name + "'", "given twice", "give it once");
+  const auto [given, is_new] = inputs.emplace(name, values_of(text, require_format(wide ? "f64" : "f32")));
+  if (!is_new) throw InputError("input '" + name + "'", "given twice", "give it once");
+  for (const double value : given->second) recipes::check_input_range(name, value, option);
 }
 
 std::string how_to_give(const std::string& name) {
@@ -118,16 +133,23 @@ QuantRecipe make_recipe(const RecipeOptions& options) {
 
 Inputs make_inputs(const RecipeOptions& options, const QuantRecipe& recipe, Direction direction) {
   Inputs inputs;
-  if (!options.tensor_amax.empty()) give(recipe, recipes::kTensorAmax, options.tensor_amax, inputs);
-  if (!options.tensor_scale.empty()) give(recipe, recipes::kTensorScale, options.tensor_scale, inputs);
-  if (!options.scale.empty()) give(recipe, "scale", options.scale, inputs);
-  if (!options.smooth.empty()) give(recipe, "smooth", options.smooth, inputs);
-  if (!options.codebook.empty()) give(recipe, "codebook", options.codebook, inputs);
+  const auto give_option = [&](const char* option, const char* name, const std::string& text) {
+    if (!text.empty()) give(recipe, name, text, option + (" " + quoted(text)), inputs);
+  };
+  give_option("--tensor-amax", recipes::kTensorAmax, options.tensor_amax);
+  give_option("--tensor-scale", recipes::kTensorScale, options.tensor_scale);
+  give_option("--scale", "scale", options.scale);
+  give_option("--smooth", "smooth", options.smooth);
+  give_option("--codebook", "codebook", options.codebook);
+  std::string thresholds = "--set outlier_lower, outlier_upper";
   if (!options.outlier_thresholds.empty()) {
+    thresholds = "--outlier-thresholds " + quoted(options.outlier_thresholds);
     const auto both = values_of(options.outlier_thresholds, require_format("f32"));
     if (both.size() != 2)
       throw InputError("outlier-thresholds", "not two values", "write LO,HI; one pair per block goes through "
                        "--set outlier_lower=FILE --set outlier_upper=FILE");
+    recipes::check_input_range("outlier_lower", both[0], thresholds);
+    recipes::check_input_range("outlier_upper", both[1], thresholds);
     inputs["outlier_lower"] = {both[0]};
     inputs["outlier_upper"] = {both[1]};
   }
@@ -135,8 +157,9 @@ Inputs make_inputs(const RecipeOptions& options, const QuantRecipe& recipe, Dire
     const auto equals = text.find('=');
     if (equals == std::string::npos || equals == 0)
       throw InputError("--set " + quoted(text), "not NAME=VALUE", "write e.g. --set ub=1200");
-    give(recipe, text.substr(0, equals), std::string_view(text).substr(equals + 1), inputs);
+    give(recipe, text.substr(0, equals), std::string_view(text).substr(equals + 1), "--set " + quoted(text), inputs);
   }
+  recipes::check_threshold_order(inputs, thresholds);
   if (options.seed && find_input(recipe, "random") == nullptr)
     throw InputError("--seed", "recipe " + recipe.name + " takes no random words", "leave it out");
   for (const Input& input : recipe.inputs) {

@@ -186,10 +186,17 @@ BlockText::Block BlockText::parse_block(std::string_view line) const {
 
 void BlockText::parse_comment(std::string_view line, Tensor& tensor) const {
   const Format f64 = require_format("f64");
-  if (line.starts_with(kTensorScaleWord) && recipe_->tensor_scale.reg >= 0) {
+  if (line.starts_with(kTensorScaleWord)) {
+    const auto refuse = [&](const char* why, const char* mend) { throw InputError(quoted(line), why, mend); };
+    if (recipe_->tensor_scale.reg < 0) refuse("the recipe stores no tensor scale", "name the recipe that wrote the line");
+    if (tensor.scale) refuse("a second one for this tensor", "keep one; a blank line ends a tensor");
+    if (!tensor.blocks.empty()) refuse("it stands behind blocks", "put it before the tensor's first block");
     line.remove_prefix(kTensorScaleWord.size());
     tensor.scale = parse_stored(next_word(line), recipe_->tensor_scale);
-    if (next_word(line) == trimmed(kAmaxWord)) tensor.amax = number_of(next_word(line), f64);
+    const std::string_view more = next_word(line);
+    if (more == trimmed(kAmaxWord)) tensor.amax = number_of(next_word(line), f64);
+    if ((!more.empty() && !tensor.amax) || !next_word(line).empty())
+      throw InputError("tensor-scale line", "more than a code and a tensor-amax", "write it as `halfulp quantize` does");
   } else if (line.starts_with(kKeptWord) && recipe_->keep_reg >= 0) {
     line.remove_prefix(kKeptWord.size());
     const auto index = parse_decimal(next_word(line), spec_of("int32"), "index");

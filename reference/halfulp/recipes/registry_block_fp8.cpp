@@ -60,7 +60,7 @@ r = 1 / S
 code e4m3:positive,overflow x * r
 value v * S
 fact zero block: scale 2^-22 (byte 105), codes 0
-fact a NaN or Inf in the block: byte 254; the cast does not saturate, Inf gives 0x7F
+fact a NaN or Inf in the block: byte 254; the cast does not saturate, Inf gives 0x7F and -Inf 0xFF
 fact block=128x128 for weights; four scale bytes along k in one int32, first lowest
 )", "source, derived"},
 {"fp8_block/vllm_cuda", R"(

@@ -132,14 +132,16 @@ const std::string kCompressedTensorsTorch = kGroup +
     "fact a zero loses its sign (x * sign(x)); a number that rounds to 0 keeps it\n"
     "fact a NaN has no E2M1 code: the package casts it to an integer; here +6 (code 7)\n";
 const std::string kModelopt = kGroup +
+    "amax propagate\n"
     "tensor_scale f32 A / 2688\n"
-    "scale ue4m3:overflow,positive if_zero(a, 1, a / (6 * T))\n"
+    "b = a / (6 * T)\n"
+    "scale ue4m3:overflow,positive if_zero(b, 1, b)   # the quotient is tested, not the amax\n"
     "y = x / (S * T)\n"
     "code e2m1:nan_to_max if_zero(y, 0, y)\n"
     "value v * (S * T)\n" + kLayout +
-    "fact the scale is not clamped: above 464 it is NaN\n"
-    "fact zero block: scale 0x38 (1.0), or NaN 0x7F after a later rescale; -0 gives code 0\n"
-    "fact a zero tensor: T is 0, and 0/0 gives code 7 everywhere\n"
+    "fact the scale is not clamped: above 464 it is NaN; release 0.41 was read, 0.47 clamps it to 2^-9 .. 448\n"
+    "fact zero block of a tensor that is not zero, and a quotient that is 0 in binary32: scale 0x38 (1.0), or NaN 0x7F after a later rescale\n"
+    "fact a zero tensor: T is 0, 0/0 makes every scale 0x7F and every code 7; a NaN in the tensor does the same to all of it; -0 gives code 0\n"
     "fact a scale that underflows to 0: x/0 gives +-6, 0/0 gives +6\n";
 const std::string kSage3 = kGroup +
     "scale ue4m3:positive a / 6\n"

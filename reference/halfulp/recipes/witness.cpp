@@ -65,9 +65,10 @@ int triviality(const Specimen& specimen) {
 WitnessSearch find_witness(const QuantRecipe& a, const QuantRecipe& b, const WitnessOptions& options) {
   WitnessSearch search;
   WitnessBlocks blocks(a, b);
-  const auto finds = [&](WitnessKind kind, const Specimen& specimen) {
-    ++search.tried[static_cast<std::size_t>(kind)];
-    if (!answers_differ(a, answer_of(a, specimen), b, answer_of(b, specimen))) return false;
+  constexpr std::uint64_t kRefusedEnough = 500;  // with none that both take, numbers alone will not change it
+  std::uint64_t tried = 0, taken = 0;
+  std::optional<std::pair<WitnessKind, Specimen>> refused;  // the first that only one of them takes
+  const auto settle = [&](WitnessKind kind, const Specimen& specimen) {
     Witness witness;
     witness.kind = kind;
     witness.specimen = shrunk(a, b, specimen);
@@ -75,6 +76,20 @@ WitnessSearch find_witness(const QuantRecipe& a, const QuantRecipe& b, const Wit
     witness.b = answer_of(b, witness.specimen);
     witness.parting = parting_of(a, b, witness.specimen);
     search.witness = std::move(witness);
+  };
+  /// True when the search is over.
+  const auto finds = [&](WitnessKind kind, const Specimen& specimen) {
+    if (tried == options.limit) return true;
+    ++tried;
+    ++search.tried[static_cast<std::size_t>(kind)];
+    const RecipeAnswer to_a = answer_of(a, specimen), to_b = answer_of(b, specimen);
+    if (!any_refused(to_a, to_b)) ++taken;
+    if (!answers_differ(a, to_a, b, to_b)) return false;
+    if (any_refused(to_a, to_b)) {
+      if (!refused) refused.emplace(kind, specimen);
+      return false;
+    }
+    settle(kind, specimen);
     return true;
   };
   const auto finds_any = [&](WitnessKind kind, const std::vector<Specimen>& all) {
@@ -84,19 +99,30 @@ WitnessSearch find_witness(const QuantRecipe& a, const QuantRecipe& b, const Wit
     return false;
   };
   const auto wanted = [&](WitnessKind kind, bool option) { return options.only ? *options.only == kind : option; };
-  if (wanted(WitnessKind::simple, options.simple) && finds_any(WitnessKind::simple, blocks.simple())) return search;
-  const bool thresholds = wanted(WitnessKind::threshold, options.thresholds), powers = wanted(WitnessKind::power, options.thresholds),
-             random = wanted(WitnessKind::random, true);
-  for (std::uint64_t i = 0; (thresholds || powers || random) && i < options.most; ++i) {
-    if (thresholds && finds(WitnessKind::threshold, blocks.threshold())) return search;
-    const bool now = i % 4 == 3 || !thresholds;
-    if (powers && now && finds(WitnessKind::power, blocks.power())) return search;
-    if (random && now && finds(WitnessKind::random, blocks.random())) return search;
-  }
-  if (wanted(WitnessKind::documented, options.documented) && finds_any(WitnessKind::documented, blocks.documented())) return search;
-  if (wanted(WitnessKind::extreme, options.simple) && finds_any(WitnessKind::extreme, blocks.extreme())) return search;
-  if (wanted(WitnessKind::non_finite, options.simple) && finds_any(WitnessKind::non_finite, blocks.non_finite())) return search;
-  if (wanted(WitnessKind::zeros, options.simple)) finds_any(WitnessKind::zeros, blocks.zeros());
+  const std::pair<WitnessKind, std::vector<Specimen>> last[] = {
+      {WitnessKind::documented, wanted(WitnessKind::documented, options.documented) ? blocks.documented() : std::vector<Specimen>()},
+      {WitnessKind::extreme, wanted(WitnessKind::extreme, options.simple) ? blocks.extreme() : std::vector<Specimen>()},
+      {WitnessKind::non_finite, wanted(WitnessKind::non_finite, options.simple) ? blocks.non_finite() : std::vector<Specimen>()},
+      {WitnessKind::zeros, wanted(WitnessKind::zeros, options.simple) ? blocks.zeros() : std::vector<Specimen>()}};
+  std::uint64_t kept_back = 0;  // of the limit, for the last kinds
+  for (const auto& [kind, all] : last) kept_back += all.size();
+  const auto search_all = [&] {
+    if (wanted(WitnessKind::simple, options.simple) && finds_any(WitnessKind::simple, blocks.simple())) return;
+    const bool thresholds = wanted(WitnessKind::threshold, options.thresholds), powers = wanted(WitnessKind::power, options.thresholds),
+               random = wanted(WitnessKind::random, true);
+    for (std::uint64_t i = 0; (thresholds || powers || random) && i < options.most && tried + kept_back < options.limit; ++i) {
+      if (taken == 0 && tried >= kRefusedEnough) break;
+      if (thresholds && finds(WitnessKind::threshold, blocks.threshold())) return;
+      const bool now = i % 4 == 3 || !thresholds;
+      if (powers && now && finds(WitnessKind::power, blocks.power())) return;
+      if (random && now && finds(WitnessKind::random, blocks.random())) return;
+    }
+    for (const auto& [kind, all] : last) {
+      if (finds_any(kind, all)) return;
+    }
+  };
+  search_all();
+  if (!search.witness && refused) settle(refused->first, refused->second);
   return search;
 }
 

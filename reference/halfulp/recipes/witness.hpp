@@ -42,6 +42,9 @@ RecipeAnswer answer_of(const QuantRecipe& recipe, const Specimen& specimen);
 /// a NaN. Tensor scales count through the values that are made with them.
 bool answers_differ(const QuantRecipe& a, const RecipeAnswer& to_a, const QuantRecipe& b, const RecipeAnswer& to_b);
 
+/// True when one of them was refused.
+inline bool any_refused(const RecipeAnswer& a, const RecipeAnswer& b) { return !a.refused.empty() || !b.refused.empty(); }
+
 /// In the order of the search.
 enum class WitnessKind : std::uint8_t { simple, threshold, power, random, documented, extreme, non_finite, zeros };
 inline constexpr std::array<const char*, 8> kWitnessKinds = {
@@ -64,6 +67,7 @@ struct Witness {
 
 struct WitnessOptions {
   std::uint64_t most = 40000;  ///< blocks with thresholds; a quarter as many of powers and random ones
+  std::uint64_t limit = ~std::uint64_t{0};  ///< blocks of all kinds together
   bool simple = true;          ///< the fixed blocks, but for documented ones
   bool thresholds = true, documented = true;
   std::optional<WitnessKind> only;  ///< nothing else
@@ -74,13 +78,14 @@ struct WitnessSearch {
   std::array<std::uint64_t, kWitnessKinds.size()> tried{};  ///< blocks by kind
 };
 
-/// Searches; the same result everywhere.
+/// Searches; the same result everywhere. A block that one recipe refuses is a witness only when no block was found that
+/// both take.
 WitnessSearch find_witness(const QuantRecipe& a, const QuantRecipe& b, const WitnessOptions& options = {});
 
 /// How little a specimen says: 0 numbers, 1 with Inf or NaN, 2 nothing but zeros.
 int triviality(const Specimen& specimen);
 
-/// A smaller specimen, no more trivial, on which the recipes still part.
+/// A smaller specimen, no more trivial, on which the recipes still part; taken by both when the first one was.
 Specimen shrunk(const QuantRecipe& a, const QuantRecipe& b, Specimen specimen);
 
 /// Where they part on a specimen.

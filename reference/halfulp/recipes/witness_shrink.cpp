@@ -10,7 +10,11 @@ namespace {
 class Shrinker {
  public:
   Shrinker(const QuantRecipe& a, const QuantRecipe& b, Specimen specimen)
-      : a_(a), b_(b), triviality_(triviality(specimen)), best_(std::move(specimen)) {}
+      : a_(a),
+        b_(b),
+        triviality_(triviality(specimen)),
+        may_be_refused_(any_refused(answer_of(a, specimen), answer_of(b, specimen))),
+        best_(std::move(specimen)) {}
 
   Specimen run() {
     for (bool smaller = true; smaller;) {
@@ -26,7 +30,9 @@ class Shrinker {
 
  private:
   bool still(const Specimen& specimen) const {
-    return triviality(specimen) <= triviality_ && answers_differ(a_, answer_of(a_, specimen), b_, answer_of(b_, specimen));
+    if (triviality(specimen) > triviality_) return false;
+    const RecipeAnswer to_a = answer_of(a_, specimen), to_b = answer_of(b_, specimen);
+    return (may_be_refused_ || !any_refused(to_a, to_b)) && answers_differ(a_, to_a, b_, to_b);
   }
   bool take(Specimen specimen) {
     if (!still(specimen)) return false;
@@ -129,6 +135,7 @@ class Shrinker {
 
   const QuantRecipe &a_, &b_;
   int triviality_;
+  bool may_be_refused_;
   Specimen best_;
 };
 

@@ -2,22 +2,44 @@
 #include "halfulp/tensors/output_file.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
 namespace halfulp::tensors {
+
+std::string through_links(const std::string& path) {
+  constexpr int kMostLinks = 40;
+  std::filesystem::path at = path;
+  std::error_code error;
+  // /dev/stdout leads to names such as pipe:[7] that cannot be followed
+  if (std::filesystem::is_other(std::filesystem::status(at, error))) return path;
+  for (int i = 0; std::filesystem::is_symlink(at, error); ++i) {
+    const std::filesystem::path target = std::filesystem::read_symlink(at, error);
+    if (error || i == kMostLinks)
+      throw InputError("file '" + path + "'", "its symbolic links lead nowhere", "name a file or a link to one");
+    at = target.is_absolute() ? target : at.parent_path() / target;
+  }
+  return at.string();
+}
 
 InputError OutputFile::failed(int error) const {
   return {"file '" + path_ + "'", std::string("it cannot be written (") + std::strerror(error) + ")",
           "check the folder, its rights and its space"};
 }
 
-OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
+OutputFile::OutputFile(std::string path) : path_(through_links(path)) {
+  struct stat target {};
+  if (stat(path_.c_str(), &target) == 0 && !S_ISREG(target.st_mode)) {
+    throw InputError("file '" + path_ + "'", S_ISDIR(target.st_mode) ? "it is a folder" : "it is not a regular file",
+                     "name a new file");
+  }
   static std::atomic<unsigned> count{0};
   beside_ = path_ + ".part" + std::to_string(getpid()) + "." + std::to_string(count++);
   file_ = open(beside_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);

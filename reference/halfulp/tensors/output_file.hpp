@@ -12,9 +12,14 @@
 
 namespace halfulp::tensors {
 
+/// Where symbolic links lead, also to a file that is not there yet: a link stays a link to what was written. Devices and pipes
+/// are left as they are named. Throws InputError for links that lead nowhere.
+std::string through_links(const std::string& path);
+
 class OutputFile {
  public:
-  /// Throws InputError when the file beside the target cannot be made.
+  /// Through symbolic links. Throws InputError when the file beside the target cannot be made, or when the target is there
+  /// and is no regular file.
   explicit OutputFile(std::string path);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;

@@ -1,5 +1,6 @@
 #include "halfulp/tensors/raw.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace halfulp::tensors {
@@ -13,9 +14,11 @@ TensorSource open_raw(Bytes bytes, std::string_view dtype, std::span<const std::
                      "give the shape of the file");
   }
   if (*count * word != bytes->size()) {
-    throw malformed(bytes->name(), bytes->size(),
-                    "the file ends here, and " + shape_text(shape) + " elements of " + type.name +
-                        " take " + std::to_string(*count * word) + " bytes",
+    const std::uint64_t need = *count * word;
+    const bool is_short = bytes->size() < need;
+    throw malformed(bytes->name(), std::min(need, bytes->size()),
+                    (is_short ? "the file ends here, and " : std::to_string(bytes->size() - need) + " bytes too many: ") +
+                        shape_text(shape) + " elements of " + type.name + " take " + std::to_string(need) + " bytes",
                     "give the type and shape of the file");
   }
   Tensor tensor{.name = "",

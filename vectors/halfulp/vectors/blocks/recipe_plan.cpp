@@ -8,6 +8,7 @@
 #include "halfulp/plan.hpp"
 #include "halfulp/recipes/elements.hpp"
 #include "halfulp/recipes/granularity.hpp"
+#include "halfulp/recipes/input_range.hpp"
 #include "halfulp/recipes/operations.hpp"
 #include "halfulp/recipes/registry.hpp"
 
@@ -104,6 +105,7 @@ void sort_inputs(RecipePlan& plan, std::vector<std::pair<std::string, std::strin
         throw InputError("input '" + name + "', value " + quoted(*value), "not a number",
                          "write a literal, or `varied`");
       plan.fixed[name] = recipes::decode(wide.spec, read_literal_as(literal.value, wide, *value));
+      recipes::check_input_range(name, plan.fixed[name], "input '" + name + "', value " + quoted(*value));
       plan.fixed_text.emplace_back(name, *value);
       return;
     }

@@ -129,7 +129,7 @@ Process::Process(const std::string& command) {
   pid_ = fork();
   if (pid_ == 0) {  // only async-signal-safe calls from here to exec
     setpgid(0, 0);
-    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) signal(number, SIG_DFL);
+    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ}) signal(number, SIG_DFL);
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, nullptr);

@@ -7,6 +7,7 @@
 
 #include "halfulp/error.hpp"
 #include "halfulp/tensors/npz.hpp"
+#include "halfulp/tensors/output_file.hpp"
 #include "halfulp/tensors/safetensors.hpp"
 #include "halfulp/vectors/pack/pack.hpp"
 #include "halfulp/vectors/sha256.hpp"
@@ -59,13 +60,15 @@ class Columns {
 class FolderWriter final : public PackWriter {
  public:
   FolderWriter(const std::string& path, Manifest manifest)
-      : path_(without_slashes(path)),
+      : path_(tensors::through_links(without_slashes(path))),
         beside_(path_ + ".part" + std::to_string(getpid())),
         columns_(std::move(manifest)) {
     std::error_code error;
-    if (fs::exists(path_, error) && !(fs::is_directory(path_, error) && fs::is_empty(path_, error)))
-      throw InputError("folder '" + path_ + "'", "it exists and is not empty",
-                       "name a new folder, a .safetensors or a .npz");
+    constexpr const char* mend = "name a new folder, a .safetensors or a .npz";
+    if (fs::exists(path_, error) && !fs::is_directory(path_, error))
+      throw InputError("output '" + path_ + "'", "it exists and is no folder", mend);
+    if (fs::exists(path_, error) && !fs::is_empty(path_, error))
+      throw InputError("folder '" + path_ + "'", "it exists and is not empty", mend);
     if (!fs::create_directory(beside_, error)) refuse(error);
     try {
       for (const ColumnInfo& column : columns_.manifest().columns)
