@@ -5,8 +5,10 @@
 #include <cmath>
 
 #include "halfulp/error.hpp"
+#include "halfulp/recipes/granularity.hpp"
 #include "halfulp/recipes/quantize.hpp"
 #include "halfulp/recipes/quantize_exact.hpp"
+#include "halfulp/recipes/same_steps.hpp"
 #include "halfulp/recipes/witness_blocks.hpp"
 
 namespace halfulp::recipes {
@@ -21,9 +23,16 @@ bool same_values(const std::vector<double>& a, const std::vector<double>& b) {
   return true;
 }
 
-bool parts(const Stored& a, const std::vector<std::uint64_t>& codes_a, const Stored& b, const std::vector<std::uint64_t>& codes_b) {
-  return a.reg >= 0 && b.reg >= 0 && a.format_name == b.format_name && codes_a.size() == codes_b.size() && codes_a != codes_b;
+/// Codes of both sides element by element, where both recipes store them in one format.
+bool parts(const Stored& a, const Stored& b, std::size_t elements, const auto& code_a, const auto& code_b) {
+  if (a.reg < 0 || b.reg < 0 || a.format_name != b.format_name) return false;
+  for (std::size_t i = 0; i < elements; ++i) {
+    if (code_a(i) != code_b(i)) return true;
+  }
+  return false;
 }
+
+bool stored_alike(const Stored& a, const Stored& b) { return a.reg >= 0 && b.reg >= 0 && a.format_name == b.format_name; }
 
 }  // namespace
 
@@ -49,11 +58,26 @@ RecipeAnswer answer_of(const QuantRecipe& recipe, const Specimen& specimen) {
   return answer;
 }
 
-bool answers_differ(const QuantRecipe& a, const RecipeAnswer& to_a, const QuantRecipe& b, const RecipeAnswer& to_b) {
-  if (!to_a.refused.empty() || !to_b.refused.empty()) return to_a.refused.empty() != to_b.refused.empty();
-  return parts(a.scale, to_a.quantized.scales, b.scale, to_b.quantized.scales) ||
-         parts(a.zero, to_a.quantized.zeros, b.zero, to_b.quantized.zeros) ||
-         parts(a.code, to_a.quantized.codes, b.code, to_b.quantized.codes) || !same_values(to_a.values, to_b.values);
+std::size_t block_of(const Blocks& blocks, std::size_t element) {
+  const auto index = static_cast<std::int64_t>(element), row = index / blocks.columns, column = index % blocks.columns;
+  return static_cast<std::size_t>(row / blocks.block_rows * blocks.across() + column / blocks.block_columns);
+}
+
+Difference difference_of(const QuantRecipe& a, const RecipeAnswer& to_a, const QuantRecipe& b, const RecipeAnswer& to_b) {
+  if (!to_a.refused.empty() || !to_b.refused.empty())
+    return to_a.refused.empty() != to_b.refused.empty() ? Difference::stored : Difference::none;
+  const Quantized &x = to_a.quantized, &y = to_b.quantized;
+  const std::size_t elements = std::min(x.codes.size(), y.codes.size());
+  const auto of_block = [](const Quantized& q, const std::vector<std::uint64_t>& codes) {
+    return [&q, &codes](std::size_t i) { return codes[block_of(q.blocks, i)]; };
+  };
+  const auto of_element = [](const std::vector<std::uint64_t>& codes) { return [&codes](std::size_t i) { return codes[i]; }; };
+  if (parts(a.scale, b.scale, elements, of_block(x, x.scales), of_block(y, y.scales)) ||
+      parts(a.zero, b.zero, elements, of_block(x, x.zeros), of_block(y, y.zeros)) ||
+      parts(a.code, b.code, elements, of_element(x.codes), of_element(y.codes))) {
+    return Difference::stored;
+  }
+  return same_values(to_a.values, to_b.values) ? Difference::none : Difference::values;
 }
 
 int triviality(const Specimen& specimen) {
@@ -62,12 +86,12 @@ int triviality(const Specimen& specimen) {
   return std::all_of(x.begin(), x.end(), [](double v) { return v == 0; }) ? 2 : 0;
 }
 
-WitnessSearch find_witness(const QuantRecipe& a, const QuantRecipe& b, const WitnessOptions& options) {
-  WitnessSearch search;
-  WitnessBlocks blocks(a, b);
-  const auto finds = [&](WitnessKind kind, const Specimen& specimen) {
-    ++search.tried[static_cast<std::size_t>(kind)];
-    if (!answers_differ(a, answer_of(a, specimen), b, answer_of(b, specimen))) return false;
+namespace {
+
+void search_blocks(const QuantRecipe& a, const QuantRecipe& b, const WitnessOptions& options, WitnessBlocks blocks, WitnessSearch& search) {
+  const bool comparable = stored_alike(a.scale, b.scale) || stored_alike(a.zero, b.zero) || stored_alike(a.code, b.code);
+  std::optional<std::pair<WitnessKind, Specimen>> best;  // other values alone
+  const auto keep = [&](WitnessKind kind, const Specimen& specimen) {
     Witness witness;
     witness.kind = kind;
     witness.specimen = shrunk(a, b, specimen);
@@ -77,6 +101,16 @@ WitnessSearch find_witness(const QuantRecipe& a, const QuantRecipe& b, const Wit
     search.witness = std::move(witness);
     return true;
   };
+  // True when the search is over.
+  const auto finds = [&](WitnessKind kind, const Specimen& specimen) {
+    ++search.tried[static_cast<std::size_t>(kind)];
+    const Difference found = difference_of(a, answer_of(a, specimen), b, answer_of(b, specimen));
+    if (found == Difference::stored && (!best || triviality(specimen) <= triviality(best->second))) return keep(kind, specimen);
+    if (found == Difference::none || best) return false;
+    best.emplace(kind, specimen);
+    return !comparable && keep(kind, specimen);
+  };
+  const auto settled = [&] { return best && keep(best->first, best->second); };
   const auto finds_any = [&](WitnessKind kind, const std::vector<Specimen>& all) {
     for (const Specimen& specimen : all) {
       if (finds(kind, specimen)) return true;
@@ -84,19 +118,37 @@ WitnessSearch find_witness(const QuantRecipe& a, const QuantRecipe& b, const Wit
     return false;
   };
   const auto wanted = [&](WitnessKind kind, bool option) { return options.only ? *options.only == kind : option; };
-  if (wanted(WitnessKind::simple, options.simple) && finds_any(WitnessKind::simple, blocks.simple())) return search;
+  if (wanted(WitnessKind::simple, options.simple) && finds_any(WitnessKind::simple, blocks.simple())) return;
   const bool thresholds = wanted(WitnessKind::threshold, options.thresholds), powers = wanted(WitnessKind::power, options.thresholds),
              random = wanted(WitnessKind::random, true);
-  for (std::uint64_t i = 0; (thresholds || powers || random) && i < options.most; ++i) {
-    if (thresholds && finds(WitnessKind::threshold, blocks.threshold())) return search;
+  for (std::uint64_t i = 0, since = 0; (thresholds || powers || random) && i < options.most; ++i) {
+    if (best && ++since > WitnessOptions::kMoreForCodes) break;
+    if (thresholds && finds(WitnessKind::threshold, blocks.threshold())) return;
     const bool now = i % 4 == 3 || !thresholds;
-    if (powers && now && finds(WitnessKind::power, blocks.power())) return search;
-    if (random && now && finds(WitnessKind::random, blocks.random())) return search;
+    if (powers && now && finds(WitnessKind::power, blocks.power())) return;
+    if (random && now && finds(WitnessKind::random, blocks.random())) return;
   }
-  if (wanted(WitnessKind::documented, options.documented) && finds_any(WitnessKind::documented, blocks.documented())) return search;
-  if (wanted(WitnessKind::extreme, options.simple) && finds_any(WitnessKind::extreme, blocks.extreme())) return search;
-  if (wanted(WitnessKind::non_finite, options.simple) && finds_any(WitnessKind::non_finite, blocks.non_finite())) return search;
-  if (wanted(WitnessKind::zeros, options.simple)) finds_any(WitnessKind::zeros, blocks.zeros());
+  if (settled()) return;
+  if (wanted(WitnessKind::documented, options.documented) && finds_any(WitnessKind::documented, blocks.documented())) return;
+  if (wanted(WitnessKind::extreme, options.simple) && finds_any(WitnessKind::extreme, blocks.extreme())) return;
+  if (wanted(WitnessKind::non_finite, options.simple) && finds_any(WitnessKind::non_finite, blocks.non_finite())) return;
+  if (wanted(WitnessKind::zeros, options.simple) && finds_any(WitnessKind::zeros, blocks.zeros())) return;
+  settled();
+}
+
+}  // namespace
+
+WitnessSearch find_witness(const QuantRecipe& a, const QuantRecipe& b, const WitnessOptions& options) {
+  WitnessSearch search;
+  if (!blocks_differ(a, b)) {
+    search_blocks(a, b, options, WitnessBlocks(a, b), search);
+    return search;
+  }
+  WitnessOptions lines = options;
+  lines.most = std::min(options.most, WitnessOptions::kMostLines);
+  if (!same_steps(with_granularity(a, b.granularity, b.rows, b.columns), b))  // other arithmetic tells more than other blocks
+    search_blocks(a, b, lines, WitnessBlocks(a, b), search);
+  if (!search.witness) search_blocks(a, b, options, WitnessBlocks(a, b, SpecimenShape::matrix), search);
   return search;
 }
 

@@ -10,7 +10,8 @@ namespace {
 class Shrinker {
  public:
   Shrinker(const QuantRecipe& a, const QuantRecipe& b, Specimen specimen)
-      : a_(a), b_(b), triviality_(triviality(specimen)), best_(std::move(specimen)) {}
+      : a_(a), b_(b), triviality_(triviality(specimen)),
+        difference_(difference_of(a, answer_of(a, specimen), b, answer_of(b, specimen))), best_(std::move(specimen)) {}
 
   Specimen run() {
     for (bool smaller = true; smaller;) {
@@ -20,13 +21,14 @@ class Shrinker {
       smaller = shorter_values() || smaller;
       smaller = nearer_exponents() || smaller;
     }
-    shorter_row();
+    if (best_.width <= 1) shorter_row();
+    else fewer_lines();
     return best_;
   }
 
  private:
   bool still(const Specimen& specimen) const {
-    return triviality(specimen) <= triviality_ && answers_differ(a_, answer_of(a_, specimen), b_, answer_of(b_, specimen));
+    return triviality(specimen) <= triviality_ && difference_of(a_, answer_of(a_, specimen), b_, answer_of(b_, specimen)) >= difference_;
   }
   bool take(Specimen specimen) {
     if (!still(specimen)) return false;
@@ -127,8 +129,29 @@ class Shrinker {
     }
   }
 
+  /// Rows and columns of a matrix go while the recipes part without them.
+  void fewer_lines() {
+    for (bool fewer = true; fewer;) {
+      fewer = false;
+      const std::int64_t rows = best_.view().rows, columns = best_.view().columns;
+      for (std::int64_t row = rows; row-- > 0 && rows > 1 && !fewer;) {
+        fewer = change([&](Specimen& s) {
+          const auto at = s.values.begin() + row * columns;
+          s.values.erase(at, at + columns);
+        });
+      }
+      for (std::int64_t column = columns; column-- > 0 && columns > 1 && !fewer;) {
+        fewer = change([&](Specimen& s) {
+          for (std::int64_t row = rows; row-- > 0;) s.values.erase(s.values.begin() + row * columns + column);
+          s.width = columns - 1;
+        });
+      }
+    }
+  }
+
   const QuantRecipe &a_, &b_;
   int triviality_;
+  Difference difference_;
   Specimen best_;
 };
 
