@@ -221,7 +221,7 @@ TEST_F(DiffFiles, Npy) {
   result = run({"diff", a, other});
   EXPECT_EQ(result.status, 1);
   EXPECT_EQ(result.out,
-            "index  1 (first that differs)\nA  0x40000000 0x1p+1\nB  0x40200000 0x1.4p+1\ndiffer  2 of 4 "
+            "index  1 = [0,1] (first that differs)\nA  0x40000000 0x1p+1\nB  0x40200000 0x1.4p+1\ndiffer  2 of 4 "
             "elements of f32\n");
   result = run({"diff", a, number});
   EXPECT_EQ(result.status, 1);
@@ -256,6 +256,11 @@ TEST_F(DiffFiles, ResultsOfQuantize) {
     EXPECT_EQ(found.at("compared"), 8) << type;
     EXPECT_GT(found.at("differing"), 0) << type;
     EXPECT_EQ(run({"diff", a + ":codes", b + ":codes"}).status, 1) << type;
+    const auto whole = run({"diff", a, b});
+    EXPECT_EQ(whole.status, 1) << whole.error;
+    EXPECT_NE(whole.out.find("codes\nindex  "), std::string::npos) << whole.out;
+    EXPECT_NE(whole.out.find("scales\nindex  "), std::string::npos) << whole.out;
+    EXPECT_EQ(run({"diff", a, again}).status, 0) << type;
     for (const std::string wrong : {":nothing", ""}) {  // a name that is not there; none of several
       const auto result = run({"diff", a + ":codes", b + wrong});
       EXPECT_EQ(result.status, 2) << type;

@@ -46,6 +46,14 @@ void print_errors(const recipes::QuantRecipe& recipe, const recipes::ErrorReport
   std::fputs(recipes::to_string(errors).c_str(), stderr);
 }
 
+/// A static scale that nobody gave is told of: codes made with it look as good as any.
+void note_default_scale(const recipes::QuantRecipe& recipe, const recipes::Inputs& inputs, const Globals& globals) {
+  for (const recipes::Input& input : recipe.inputs) {
+    if (globals.quiet || input.name != "scale" || inputs.contains("scale") || input.default_literal.empty()) continue;
+    std::fprintf(stderr, "halfulp: note: recipe %s: the scale is %s, as --scale is not given\n", recipe.name.c_str(), input.default_literal.c_str());
+  }
+}
+
 /// Where a tensor of text or of a file stands, for its summary.
 struct TensorPlace {
   std::uint64_t tensor = 0, first_element = 0;
@@ -89,6 +97,7 @@ int quantize_text(const QuantizeOptions& options, const Globals& globals) {
   if (options.axis) throw InputError("--axis", "blocks of text run along its lines", "leave it out, or give a file");
   const recipes::QuantRecipe recipe = make_recipe(options.recipe);
   const recipes::Inputs inputs = make_inputs(options.recipe, recipe);
+  note_default_scale(recipe, inputs, globals);
   const Format from = require_format(options.from.empty() ? "f32" : options.from);
   Output output;
   TensorLines lines;
@@ -134,6 +143,7 @@ void merge(recipes::ErrorReport& all, const recipes::ErrorReport& later, std::in
 int quantize_tensor(const QuantizeOptions& options, const Globals& globals) {
   const recipes::QuantRecipe recipe = make_recipe(options.recipe);
   const recipes::Inputs inputs = make_inputs(options.recipe, recipe);
+  note_default_scale(recipe, inputs, globals);
   const bool to_files = is_column_file(options.output);
   if (to_files && options.values) throw InputError("--values", "files hold codes and scales alone", "leave it out, or write text");
   const TensorRows tensor(open_input(options), options.axis.value_or(-1));

@@ -18,6 +18,12 @@
 namespace halfulp::tool {
 namespace {
 
+std::string element_and_blocks(const recipes::QuantRecipe& recipe) {
+  return recipe.code.format_name + " in blocks of " + recipes::block_words(recipe);
+}
+
+}  // namespace
+
 bool has_manifest(const std::string& path) {
   std::error_code error;
   if (path.ends_with(".safetensors")) return tensors::SafetensorsFile(tensors::open_file(path)).metadata().contains(vectors::kManifestKey);
@@ -29,12 +35,6 @@ bool has_manifest(const std::string& path) {
     throw InputError("input " + quoted(path), "it holds no codes with scales", "give a pack folder, a .safetensors or a .npz");
   return true;
 }
-
-std::string element_and_blocks(const recipes::QuantRecipe& recipe) {
-  return recipe.code.format_name + " in blocks of " + recipes::block_words(recipe);
-}
-
-}  // namespace
 
 std::optional<StoredRecipe> stored_recipe(const std::string& path) {
   if (!has_manifest(path)) return std::nullopt;

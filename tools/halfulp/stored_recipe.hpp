@@ -14,6 +14,9 @@ struct StoredRecipe {
   std::size_t axis = 0;  ///< where the last axis of the codes was before quantization
 };
 
+/// Whether a .npz or .safetensors holds a manifest; true for folders, and for what is not there. Throws InputError for other files.
+bool has_manifest(const std::string& path);
+
 /// Of a pack folder or an archive with a manifest, whose hashes are checked; nothing for an archive without one. Throws
 /// InputError for packs of other kinds and for steps that this version of the recipe does not have.
 std::optional<StoredRecipe> stored_recipe(const std::string& path);
