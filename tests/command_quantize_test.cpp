@@ -121,7 +121,7 @@ TEST(Quantize, errors_and_empty_input) {
       {"dequantize --recipe nvfp4/torchao --tensor-scale 2", "# tensor-scale 0x3ac61862\n0x4a 0x7\n", "stores the tensor scale"},
       {"dequantize --recipe nvfp4/torchao --tensor-amax 2", "# tensor-scale 0x3ac61862\n0x4a 0x7\n", "--tensor-amax"},
       {"dequantize --recipe nvfp4/torchao", "0x4a 0x7\n", "tensor scale is missing"},
-      {"dequantize --recipe mxfp8/ocp_floor --tensor-amax 2", "0x7f 0x7\n", "tensor_amax"},
+      {"dequantize --recipe mxfp8/ocp_floor --tensor-amax 2", "0x7f 0x7\n", "--tensor-amax"},
       // outputs that say no form
       {"quantize --recipe nvfp4/vllm --output x.safetensor", "1", "safetensor"},
       {"quantize --recipe nvfp4/vllm --output out.foo", "1", ".foo"},
@@ -182,7 +182,7 @@ TEST(Quantize, errors_are_those_of_what_the_values_stand_for) {
   };
   std::string row;
   for (int i = 1; i <= 16; ++i) row += std::to_string(i % 2 == 0 ? i : -i) + " ";
-  EXPECT_GT(decibels("nvfp4/transformer_engine_hadamard", row), 15);
+  EXPECT_GT(decibels("nvfp4/transformer_engine_hadamard", row), 10);
   EXPECT_GT(decibels("quarot/k", row), 10);
   EXPECT_GT(decibels("smoothquant/o1 --smooth 0.5", row), 20);
   const auto result = run(split("quantize --errors --recipe quarot/k"), row);
