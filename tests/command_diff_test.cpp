@@ -89,6 +89,7 @@ constexpr const char* kPairs[][3] = {
     {"-", "kivi/k", "kivi/k,block=4x1"},
     // other blocks alone
     {"-", "smoothquant/o1", "smoothquant/o2"},
+    {"-", "smoothquant/weights", "smoothquant/o2"},
     {"-", "int8_per_token/vllm", "int8_per_token/vllm,block=tensor"},
     {"-", "fp8_block/deepseek", "fp8_block/deepseek,block=128x128"},
     {"-", "nvfp4/transformer_engine", "nvfp4_2d/transformer_engine"},
@@ -174,7 +175,7 @@ TEST(DiffRecipes, ZerosAreShownOnlyWhereNothingElseDiffers) {
   const json zeros =
       diff("mxfp4/deepgemm", "mxfp4/deepgemm,block=16");  // blocks of another length: no zero is needed
   EXPECT_FALSE(all_zero(zeros.at("input")));
-  const auto none = run({"diff", "mxfp8/rceil", "mxfp8/transformer_engine", "--max", "2000"});
+  const auto none = run({"diff", "kv_fp8/vllm", "kv_fp8/vllm_per_head", "--max", "500"});  // one given scale for all blocks
   EXPECT_EQ(none.status, 3);
   EXPECT_NE(none.out.find("none found"), std::string::npos);
   EXPECT_NE(none.out.find("zeros"), std::string::npos) << none.out;  // says what was searched

@@ -107,7 +107,7 @@ double WitnessBlocks::uniform() { return std::ldexp(static_cast<double>(word() >
 void WitnessBlocks::fill_inputs(Specimen& specimen, bool plain) {
   for (const QuantRecipe* recipe : {&a_, &b_}) {
     for (const Input& input : recipe->inputs) {
-      const bool wanted = input.default_literal.empty() || input.name == "scale";
+      const bool wanted = input.default_literal.empty() || input.name == "scale" || input.per == PerInput::column;
       if (!wanted || specimen.inputs.contains(input.name)) continue;
       std::vector<double>& values = specimen.inputs[input.name];
       if (input.per == PerInput::table) {

@@ -7,11 +7,23 @@
 namespace halfulp::recipes {
 namespace {
 
+/// Blocks of a recipe with nothing but zeros: their scale is a case of its own.
+std::int64_t zero_blocks(const QuantRecipe& recipe, const Specimen& specimen) {
+  const TensorView view = specimen.view();
+  const Blocks blocks = blocks_of(recipe, view.rows, view.columns);
+  std::vector<bool> numbers(static_cast<std::size_t>(blocks.count()));
+  for (std::size_t i = 0; i < specimen.values.size(); ++i) {
+    if (specimen.values[i] != 0) numbers[block_of(blocks, i)] = true;
+  }
+  return std::count(numbers.begin(), numbers.end(), false);
+}
+
 class Shrinker {
  public:
   Shrinker(const QuantRecipe& a, const QuantRecipe& b, Specimen specimen)
       : a_(a), b_(b), triviality_(triviality(specimen)),
-        difference_(difference_of(a, answer_of(a, specimen), b, answer_of(b, specimen))), best_(std::move(specimen)) {}
+        difference_(difference_of(a, answer_of(a, specimen), b, answer_of(b, specimen))), best_(std::move(specimen)),
+        zero_blocks_(zero_blocks(a, best_) + zero_blocks(b, best_)) {}
 
   Specimen run() {
     for (bool smaller = true; smaller;) {
@@ -28,6 +40,7 @@ class Shrinker {
 
  private:
   bool still(const Specimen& specimen) const {
+    if (blocks_differ(a_, b_) && zero_blocks(a_, specimen) + zero_blocks(b_, specimen) > zero_blocks_) return false;
     return triviality(specimen) <= triviality_ && difference_of(a_, answer_of(a_, specimen), b_, answer_of(b_, specimen)) >= difference_;
   }
   bool take(Specimen specimen) {
@@ -153,6 +166,7 @@ class Shrinker {
   int triviality_;
   Difference difference_;
   Specimen best_;
+  std::int64_t zero_blocks_;  ///< of both recipes: no more where their blocks differ
 };
 
 }  // namespace
