@@ -119,7 +119,8 @@ std::map<std::string, tensors::TensorSource> columns_of(const std::string& path)
     return columns;
   }
   const bool folder = !path.ends_with(".npz") && !path.ends_with(".safetensors");
-  for (const vectors::ColumnInfo& column : vectors::read_pack(path)->manifest().columns) {
+  const auto pack = vectors::read_pack(path);
+  for (const vectors::ColumnInfo& column : pack->manifest().columns) {
     columns.emplace(column.name, folder ? tensors::open_tensor(path + "/" + column.file, {.dtype = column.format, .shape = column.shape})
                                         : tensors::open_tensor(path + ":" + column.name, {.dtype = column.format, .shape = {}}));
   }
