@@ -4,8 +4,11 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 
 #include "command_runner.hpp"
@@ -106,6 +109,22 @@ TEST(Quantize, errors_and_empty_input) {
       {"dequantize --recipe fp8_per_token/vllm_cuda", "- 0x3b\n", "the recipe stores one"},
       {"dequantize --recipe fp8_per_token/vllm_cuda --shape 2x2", "0x3bea0ea1 0x3b\n", "--shape"},
       {"dequantize --recipe fp8_per_token/vllm_cuda --input no.npz", "", "no.npz"},
+      {"dequantize", "0x3bea0ea1 0x3b\n", "--recipe"},
+      {"dequantize --recipe mxfp8/ocp_floor --input a.npz:codes", "", "a.npz"},
+      // options that nothing would read
+      {"quantize --recipe mxfp8/ocp_floor --axis 0", "1 2\n", "--axis"},
+      {"quantize --recipe mxfp8/ocp_floor --shape 1x2", "1 2\n", "--shape"},
+      {"quantize --recipe nvfp4/transformer_engine --tensor-scale 2", "1 2\n", "--tensor-amax"},
+      {"quantize --recipe nvfp4/transformer_engine --set tensor_scale=2", "1 2\n", "--tensor-amax"},
+      {"dequantize --recipe fp8_static/vllm --scale 2", "0x3e892492 0x12\n", "'scale'"},
+      {"dequantize --recipe nvfp4/transformer_engine_stochastic --seed 1", "0x3f 0x1\n", "--seed"},
+      {"dequantize --recipe nvfp4/torchao --tensor-scale 2", "# tensor-scale 0x3ac61862\n0x4a 0x7\n", "stores the tensor scale"},
+      {"dequantize --recipe nvfp4/torchao --tensor-amax 2", "# tensor-scale 0x3ac61862\n0x4a 0x7\n", "--tensor-amax"},
+      {"dequantize --recipe nvfp4/torchao", "0x4a 0x7\n", "tensor scale is missing"},
+      {"dequantize --recipe mxfp8/ocp_floor --tensor-amax 2", "0x7f 0x7\n", "--tensor-amax"},
+      // outputs that say no form
+      {"quantize --recipe nvfp4/vllm --output x.safetensor", "1", "safetensor"},
+      {"quantize --recipe nvfp4/vllm --output out.foo", "1", ".foo"},
   };
   for (const Row& row : rows) {
     const auto result = run(split(row.arguments), row.in);
@@ -113,6 +132,189 @@ TEST(Quantize, errors_and_empty_input) {
     command::expect_one_error_line(result.error);
     EXPECT_NE(result.error.find(row.out), std::string::npos) << result.error;
   }
+}
+
+TEST(Quantize, a_missing_tensor_scale_line_is_made_from_the_amax) {
+  for (const std::string recipe : {"nvfp4/torchao", "nvfp4/compressed_tensors", "nvfp4/transformer_engine"}) {
+    const std::string text = quantize("--recipe " + recipe + " --tensor-amax 12", "1 2 -3 4\n");
+    const std::string values = dequantize("--recipe " + recipe, text);
+    ASSERT_EQ(text.rfind("# tensor-scale ", 0), 0u) << text;
+    const std::string blocks = text.substr(text.find('\n') + 1);
+    EXPECT_EQ(dequantize("--recipe " + recipe + " --tensor-amax 12", blocks), values) << recipe;
+    EXPECT_NE(dequantize("--recipe " + recipe + " --tensor-amax 6", blocks), values) << recipe;
+  }
+  EXPECT_EQ(dequantize("--recipe nvfp4/torchao --tensor-scale 0x1p-1", "0x38 0x2\n"), "0x1p-1\n");
+}
+
+std::vector<nlohmann::json> json_lines(const std::string& text) {
+  std::vector<nlohmann::json> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(nlohmann::json::parse(line));
+  return lines;
+}
+
+TEST(Quantize, json_lines_say_what_text_says) {
+  const auto lines = json_lines(quantize("--recipe kivi/k --json --values --errors", kKeys));
+  ASSERT_EQ(lines.size(), 5u);
+  EXPECT_EQ(lines[1].at("scale"), "0x35dd");
+  EXPECT_EQ(lines[1].at("zero"), "0xb8cd");
+  EXPECT_EQ(lines[1].at("codes"), (std::vector<std::string>{"1", "3", "0", "2"}));
+  EXPECT_EQ(lines[0].at("values")[0], "0x1.ffcp-2");
+  EXPECT_EQ(lines[1].at("column"), 1);
+  const nlohmann::json& all = lines[4];
+  EXPECT_EQ(all.at("recipe"), "kivi/k");
+  EXPECT_EQ(all.at("element"), "uint2");
+  EXPECT_EQ(all.at("shape"), (std::vector<int>{4, 4}));
+  EXPECT_EQ(all.at("axis"), 1);
+  EXPECT_EQ(all.at("blocks"), 4);
+  EXPECT_EQ(all.at("errors").at("compared"), 16);
+  EXPECT_GT(all.at("errors").at("sqnr_db"), 0);
+  const auto rows = json_lines(dequantize("--recipe fp8_per_token/vllm_cuda --json", "0x3bea0ea1 0x3b 0xee 0x7e\n"));
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].at("values").size(), 3u);
+  EXPECT_EQ(rows[1].at("element"), "e4m3");
+}
+
+TEST(Quantize, errors_are_those_of_what_the_values_stand_for) {
+  const auto decibels = [](const std::string& recipe, const std::string& rows) {
+    const auto lines = json_lines(quantize("--json --errors --recipe " + recipe, rows));
+    return lines.back().at("errors").at("sqnr_db").get<double>();
+  };
+  std::string row;
+  for (int i = 1; i <= 16; ++i) row += std::to_string(i % 2 == 0 ? i : -i) + " ";
+  EXPECT_GT(decibels("nvfp4/transformer_engine_hadamard", row), 10);
+  EXPECT_GT(decibels("quarot/k", row), 10);
+  EXPECT_GT(decibels("smoothquant/o1 --smooth 0.5", row), 20);
+  const auto result = run(split("quantize --errors --recipe quarot/k"), row);
+  EXPECT_NE(result.error.find("after the recipe's transform"), std::string::npos) << result.error;
+  const auto nothing = run(split("quantize --errors --recipe fp8_per_token/vllm_cuda"), "nan nan\n");
+  EXPECT_NE(nothing.error.find("nothing finite"), std::string::npos) << nothing.error;
+  EXPECT_EQ(nothing.error.find("SQNR"), std::string::npos) << nothing.error;
+}
+
+class QuantizedFiles : public testing::Test {
+ protected:
+  QuantizedFiles() : folder_(fs::temp_directory_path() / ("halfulp_quantized_" + std::to_string(getpid()))) { fs::create_directory(folder_); }
+  ~QuantizedFiles() override { fs::remove_all(folder_); }
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+  std::string npy(const std::string& name, const std::vector<float>& values, const std::string& shape) const {
+    std::string head = "{'descr': '<f4', 'fortran_order': False, 'shape': (" + shape + "), }";
+    head.resize(117, ' ');
+    std::ofstream file(path(name), std::ios::binary);
+    file << std::string("\x93NUMPY\x01\x00\x76\x00", 10) << head << '\n';
+    file.write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(4 * values.size()));
+    return path(name);
+  }
+
+  struct Part {
+    std::string name, dtype, shape, bytes;
+  };
+  std::string safetensors(const std::string& name, const std::vector<Part>& parts) const {
+    std::string header, data;
+    for (const Part& part : parts) {
+      header += (header.empty() ? "{\"" : ",\"") + part.name + "\":{\"dtype\":\"" + part.dtype + "\",\"shape\":" + part.shape +
+                ",\"data_offsets\":[" + std::to_string(data.size()) + "," + std::to_string(data.size() + part.bytes.size()) + "]}";
+      data += part.bytes;
+    }
+    header += "}";
+    std::string length(8, '\0');
+    for (std::size_t i = 0; i < 8; ++i) length[i] = static_cast<char>(header.size() >> (8 * i) & 0xff);
+    std::ofstream(path(name), std::ios::binary) << length << header << data;
+    return path(name);
+  }
+
+  void expect_refused(const std::string& arguments, const std::string& word) const {
+    const auto result = run(split(arguments));
+    EXPECT_EQ(result.status, 2) << arguments << "\n" << result.out;
+    command::expect_one_error_line(result.error);
+    EXPECT_NE(result.error.find(word), std::string::npos) << arguments << "\n" << result.error;
+  }
+
+  fs::path folder_;
+};
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST_F(QuantizedFiles, the_manifest_says_recipe_element_and_blocks) {
+  std::vector<float> values;
+  for (int i = 0; i < 256; ++i) values.push_back(static_cast<float>(i % 17 - 8) * 0.37f);
+  const std::string x = npy("x.npy", values, "4, 64");
+  for (const std::string form : {"", ".npz", ".safetensors"}) {
+    const std::string e5 = path("e5" + form), tile = path("tile" + form);
+    quantize("-r mxfp8/ocp_floor --to e5m2 -i " + x + " -o " + e5, "");
+    const std::string text = quantize("-r mxfp8/ocp_floor --to e5m2 -i " + x, "");
+    const std::string rows = dequantize("-r mxfp8/ocp_floor --to e5m2 --shape 4x64", text);
+    EXPECT_EQ(dequantize("-i " + e5, ""), rows) << form;
+    EXPECT_EQ(dequantize("-r mxfp8/ocp_floor -i " + e5, ""), rows) << form;
+    EXPECT_EQ(dequantize("--block 32 -i " + e5, ""), rows) << form;
+    expect_refused("dequantize -r mxfp8/ocp_floor --to e4m3 -i " + e5, "e5m2");
+    expect_refused("dequantize -r mxfp8/even -i " + e5, "mxfp8/ocp_floor");
+    expect_refused("dequantize -r nvfp4/vllm -i " + e5, "mxfp8/ocp_floor");
+    expect_refused("dequantize -r mxfp8/ocp_flor -i " + e5, "unknown");
+    expect_refused("dequantize --block 16 -i " + e5, "blocks of 32");
+    expect_refused("dequantize --shape 4x64 -i " + e5, "--shape");
+
+    quantize("-r fp8_block/deepseek --block 2x32 -i " + x + " -o " + tile, "");
+    const std::string tiles = dequantize("-r fp8_block/deepseek --block 2x32 --shape 4x64", quantize("-r fp8_block/deepseek --block 2x32 -i " + x, ""));
+    EXPECT_EQ(dequantize("-i " + tile, ""), tiles) << form;
+    expect_refused("dequantize --block 128 -i " + tile, "2x32");
+  }
+  EXPECT_NE(read_file(path("tile") + "/manifest.json").find("recipe:fp8_block/deepseek,to=e4m3,block=2x32"), std::string::npos);
+  quantize("-r mxfp8/rceil -i " + x + " -o " + path("alias.npz"), "");
+  EXPECT_EQ(dequantize("-r mxfp8/transformer_engine -i " + path("alias.npz"), ""), dequantize("-i " + path("alias.npz"), ""));  // the same steps
+  quantize("-r nvfp4/torchao -i " + x + " -o " + path("two.npz"), "");
+  expect_refused("dequantize --tensor-scale 2 -i " + path("two.npz"), "stores the tensor scale");
+  expect_refused("dequantize -i " + x, "codes");
+}
+
+TEST_F(QuantizedFiles, the_axis_goes_back_to_its_place) {
+  std::vector<float> values;
+  for (int i = 0; i < 2 * 3 * 4; ++i) values.push_back(static_cast<float>(i));  // exact in e4m3 up to 16, and these by blocks
+  const std::string x = npy("x.npy", values, "2, 3, 4");
+  for (const std::string axis : {"0", "1", "2", "-1", "-2"}) {
+    const std::string to = path("pack" + axis), back = path("back" + axis + ".npy");
+    quantize("-r fp8_static/vllm --scale 1 --axis=" + axis + " -i " + x + " -o " + to, "");
+    dequantize("-i " + to + " -o " + back, "");
+    const std::string bytes = read_file(back);
+    EXPECT_NE(bytes.find("(2, 3, 4)"), std::string::npos) << bytes.substr(0, 128);
+    std::vector<float> got(24);
+    ASSERT_GE(bytes.size(), 96u);
+    std::memcpy(got.data(), bytes.data() + bytes.size() - 96, 96);
+    for (std::size_t i = 0; i <= 16; ++i) EXPECT_EQ(got[i], values[i]) << axis << " " << i;
+  }
+}
+
+TEST_F(QuantizedFiles, checkpoints_are_read_by_the_names_of_their_producers) {
+  const auto le32 = [](std::uint32_t word) {
+    std::string text;
+    for (int i = 0; i < 4; ++i) text += static_cast<char>(word >> (8 * i) & 0xff);
+    return text;
+  };
+  const std::string codes("\x38\x40\xb8\x3c", 4);  // 1 2 -1 1.5
+  const std::string root = safetensors("root.safetensors", {{"weight", "F8_E4M3", "[2,2]", codes}, {"weight_scale", "F32", "[2,1]", le32(0x40000000) + le32(0x3f000000)}});
+  for (const std::string name : {"", ":weight", ":weight_scale"})
+    EXPECT_EQ(dequantize("-r fp8_per_token/vllm_cuda -i " + root + name, ""), "0x1p+1 0x1p+2\n-0x1p-1 0x1.8p-1\n") << name;
+  const std::string tiled = safetensors("tiled.safetensors", {{"a.weight", "F8_E4M3", "[2,2]", codes}, {"a.weight_scale_inv", "F32", "[1,1]", le32(0x40000000)},
+                                                             {"b.weight", "F8_E4M3", "[2,2]", codes}, {"b.weight_scale", "BF16", "[1]", std::string("\x80\x3f", 2)}});
+  EXPECT_EQ(dequantize("-r fp8_block/deepseek --block 128x128 -i " + tiled + ":a", ""), "0x1p+1 0x1p+2\n-0x1p+1 0x1.8p+1\n");
+  EXPECT_EQ(dequantize("-r fp8_block/deepseek --block tensor -i " + tiled + ":b.weight", ""), "0x1p+0 0x1p+1\n-0x1p+0 0x1.8p+0\n");
+  expect_refused("dequantize -r fp8_block/deepseek -i " + tiled, "2 quantized weights");
+  expect_refused("dequantize -r fp8_block/deepseek -i " + tiled + ":c", "'c'");
+  expect_refused("dequantize -r fp8_block/deepseek -i " + tiled + ":a", "--block");
+  expect_refused("dequantize -i " + root, "--recipe");
+
+  // NVFP4 in bytes of two codes, low first; the global scale divides
+  const std::string packed = safetensors("packed.safetensors", {{"w.weight_global_scale", "F32", "[1]", le32(0x40000000)}, {"w.weight_packed", "U8", "[1,8]", std::string("\x42\x07\x00\x00\x00\x00\x00\xa0", 8)},
+                                                               {"w.weight_scale", "F8_E4M3", "[1,1]", std::string("\x38", 1)}});
+  EXPECT_EQ(dequantize("-r nvfp4/compressed_tensors -i " + packed, "").substr(0, 29), "0x1p-1 0x1p+0 0x1.8p+1 0x0p+0");
+  expect_refused("dequantize -r nvfp4/torchao -i " + packed, "weight_global_scale");
+  expect_refused("dequantize -r mxfp4/ocp_floor -i " + packed, "weight_global_scale");
+  const std::string other = safetensors("other.safetensors", {{"x", "F32", "[1]", le32(0x3f800000)}});
+  expect_refused("dequantize -r nvfp4/torchao -i " + other, "weight_scale");
 }
 
 /// An .npy of binary32 with `rows` x 1024 values from -1 to 1.

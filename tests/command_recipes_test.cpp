@@ -118,6 +118,25 @@ TEST(Recipes, ExamplesOfTheRecipeCommandsWorkAsTyped) {
   }
 }
 
+TEST(Recipes, APartOfNamesListsThem) {
+  for (const std::string word : {"vllm", "mxfp4", "fp8_block", "q8_0"}) {
+    const auto result = run({"recipes", word});
+    EXPECT_EQ(result.status, 0) << result.error;
+    std::istringstream lines(result.out);
+    std::string line;
+    std::getline(lines, line);  // the head
+    int listed = 0;
+    for (; std::getline(lines, line); ++listed) EXPECT_NE(line.substr(0, line.find(' ')).find(word), std::string::npos) << line;
+    EXPECT_GE(listed, 1) << word;
+  }
+  EXPECT_GE(numbered_steps(run({"recipes", "nvfp4/vllm"}).out), 3);  // a whole name prints its steps
+}
+
+TEST(Recipes, HexFloatsAreShownInDecimalToo) {
+  const auto result = run({"recipes", "fp8_per_token/vllm_cuda"});
+  EXPECT_NE(result.out.find("≈"), std::string::npos) << result.out;
+}
+
 TEST(Recipes, AnUnknownNameIsAnsweredWithTheNearest) {
   const auto result = run({"recipes", "nvfp4/vlm"});
   EXPECT_EQ(result.status, 2);

@@ -10,6 +10,7 @@
 #include "halfulp/recipes/granularity.hpp"
 #include "halfulp/recipes/quantize_exact.hpp"
 #include "halfulp/recipes/registry.hpp"
+#include "halfulp/recipes/same_steps.hpp"
 #include "halfulp/recipes/witness.hpp"
 #include "recipe_twins.hpp"
 
@@ -110,6 +111,46 @@ TEST(Witness, OtherBlocks) {
   ASSERT_TRUE(search.witness.has_value());
   EXPECT_GT(search.witness->specimen.values.size(), 16u);
   EXPECT_EQ(search.witness->parting.role, "scale");
+}
+
+TEST(Witness, BlocksAlone) {
+  const std::array<std::array<const char*, 2>, 3> pairs = {{{"int8_per_token/vllm", "tensor"},
+                                                            {"fp8_block/deepseek", "128x128"},
+                                                            {"mxfp8/ocp_floor", "2x32"}}};
+  for (const auto& [name, block] : pairs) {
+    const QuantRecipe& a = named_recipe(name);
+    const QuantRecipe b = recipes::with_block(a, block);
+    const auto search = recipes::find_witness(a, b);
+    ASSERT_TRUE(search.witness.has_value()) << name;
+    const recipes::Specimen& specimen = search.witness->specimen;
+    EXPECT_TRUE(recipes::answers_differ(a, exact_answer(a, specimen), b, exact_answer(b, specimen))) << name;
+    EXPECT_LE(specimen.values.size(), 4u) << name;
+    for (const double x : specimen.values) EXPECT_NE(x, 0) << name;  // a block of zeros would tell less
+    EXPECT_EQ(search.witness->parting.role, "scale") << name;
+  }
+}
+
+TEST(Witness, SameSteps) {
+  EXPECT_TRUE(recipes::same_steps(named_recipe("mxfp8/rceil"), named_recipe("mxfp8/transformer_engine")));  // other facts
+  EXPECT_TRUE(recipes::same_steps(named_recipe("mxfp8/rceil"), recipes::with_block(named_recipe("mxfp8/rceil"), "32")));
+  EXPECT_FALSE(recipes::same_steps(named_recipe("mxfp8/rceil"), recipes::with_block(named_recipe("mxfp8/rceil"), "16")));
+  EXPECT_FALSE(recipes::same_steps(named_recipe("mxfp8/rceil"), named_recipe("mxfp8/rceil", "e5m2")));
+  EXPECT_FALSE(recipes::same_steps(named_recipe("mxfp8/rceil"), named_recipe("mxfp8/ocp_floor")));
+  EXPECT_FALSE(recipes::same_steps(named_recipe("smoothquant/o1"), named_recipe("smoothquant/o2")));
+  const auto names = recipes::recipe_names();
+  for (const std::string_view a : names) {
+    for (const std::string_view b : names) {
+      if (a >= b || !recipes::same_steps(named_recipe(a), named_recipe(b))) continue;
+      EXPECT_FALSE(recipes::find_witness(named_recipe(a), named_recipe(b), {.most = 100}).witness.has_value()) << a << " " << b;
+    }
+  }
+}
+
+TEST(Witness, OtherCodesBeforeOtherValues) {
+  const recipes::QuantRecipe &a = named_recipe("nvfp4/vllm"), &b = named_recipe("nvfp4/flashinfer");
+  const auto search = recipes::find_witness(a, b);
+  ASSERT_TRUE(search.witness.has_value());
+  EXPECT_EQ(recipes::difference_of(a, search.witness->a, b, search.witness->b), recipes::Difference::stored) << search.witness->parting.role;
 }
 
 TEST(Witness, SmallAndNamed) {

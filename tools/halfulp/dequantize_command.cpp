@@ -6,12 +6,16 @@
 
 #include "commands.hpp"
 #include "dequantize_files.hpp"
+#include "dequantize_scale.hpp"
 #include "halfulp/error.hpp"
 #include "halfulp/recipes/quantize.hpp"
 #include "halfulp/tensors/source.hpp"
+#include "quantize_json.hpp"
 #include "quantize_options.hpp"
 #include "quantize_text.hpp"
+#include "stored_recipe.hpp"
 #include "streams.hpp"
+#include "values.hpp"
 
 namespace halfulp::tool {
 namespace {
@@ -25,9 +29,21 @@ struct DequantizeOptions {
   std::string input = "-", output = "-", shape;
 };
 
+/// One tensor's values as text, or as JSON lines with a summary.
+void append_values(const Globals& globals, TensorSummary summary, std::span<const double> values, std::string& text) {
+  const auto columns = static_cast<std::int64_t>(summary.shape.empty() ? 1 : summary.shape.back());
+  if (!globals.json) return append_rows(text, columns, values);
+  if (summary.written.empty()) append_rows_json(text, summary.tensor, columns, values);
+  append_summary(text, summary);
+}
+
 constexpr char kExamples[] =
-    "Reads what `halfulp quantize` writes and prints the rows as hex-floats. Rows are implied where a block is a row, a column\n"
-    "or a whole tensor (taken as one row); blocks of other sizes give one line each unless --shape names the tensor's shape.\n\n"
+    "Reads what `halfulp quantize` writes and prints the rows as hex-floats. A pack says its recipe, element, blocks and axis;\n"
+    "text and files without a manifest need --recipe. Rows of text are implied where a block is a row, a column or a whole tensor\n"
+    "(taken as one row); blocks of other sizes give one line each unless --shape names the tensor's shape. Checkpoints:\n"
+    "FILE.safetensors, or FILE.safetensors:LAYER where it holds several, with the names weight, weight_packed (two 4-bit codes\n"
+    "per byte, low first), weight_scale, weight_scale_inv, weight_global_scale and the like. With --json a line per row and one\n"
+    "per tensor.\n\n"
     "Examples:\n"
     "  printf '0x3bea0ea1 0x3b 0xee 0x7e\\n' | halfulp dequantize --recipe fp8_per_token/vllm_cuda\n"
     "  printf '1 2 3\\n-4 5 6\\n' | halfulp quantize --recipe mxfp8/ocp_floor --block 2 | "
@@ -79,16 +95,16 @@ Quantized assemble(const QuantRecipe& recipe, Shape shape, std::span<const Block
 
 class Dequantizer {
  public:
-  explicit Dequantizer(const DequantizeOptions& options)
-      : recipe_(make_recipe(options.recipe)), inputs_(make_inputs(options.recipe, recipe_, Direction::back)), form_(recipe_) {
+  Dequantizer(const DequantizeOptions& options, const Globals& globals)
+      : globals_(globals), recipe_(make_recipe(options.recipe)), inputs_(make_inputs(options.recipe, recipe_, Direction::back)), form_(recipe_) {
     if (!options.shape.empty()) shape_ = parse_rows_and_columns(options.shape);
   }
 
   bool next(std::string& text) {
     BlockText::Tensor tensor;
     if (!form_.read(lines_, tensor)) return false;
-    if (any_) text += '\n';
-    any_ = true;
+    if (count_ > 0 && !globals_.json) text += '\n';
+    ++count_;
     const std::span<const BlockText::Block> blocks(tensor.blocks);
     if (const auto shape = shape_of(blocks)) {
       append(text, tensor, *shape, blocks);
@@ -124,44 +140,55 @@ class Dequantizer {
     quantized.tensor_scale = tensor.scale;
     quantized.tensor_amax = tensor.amax;
     quantized.kept = tensor.kept;
-    if (recipe.tensor_scale.reg >= 0 && !tensor.scale) {
-      throw InputError("tensor of " + std::to_string(blocks.size()) + " blocks", "the line `# tensor-scale 0x…` is missing",
-                       "give it as `halfulp quantize` writes it");
-    }
+    complete_tensor_scale(recipe, inputs_, "tensor of " + std::to_string(blocks.size()) + " blocks", quantized);
     for (const recipes::Kept& kept : tensor.kept) {
       if (kept.index < 0 || kept.index >= shape.rows * shape.columns) blocks_do_not_fit(blocks.size(), "a kept element lies outside");
     }
-    append_rows(text, shape.columns, recipes::dequantize(recipe, quantized, inputs_));
+    TensorSummary summary = summary_of(recipe, quantized);
+    summary.tensor = count_ - 1;
+    summary.shape = {static_cast<std::uint64_t>(shape.rows), static_cast<std::uint64_t>(shape.columns)};
+    summary.axis = 1;
+    append_values(globals_, std::move(summary), recipes::dequantize(recipe, quantized, inputs_), text);
   }
 
+  const Globals& globals_;
   QuantRecipe recipe_;
   recipes::Inputs inputs_;
   BlockText form_;
   TensorLines lines_;
   std::optional<Shape> shape_;
-  bool any_ = false;
+  std::uint64_t count_ = 0;  ///< tensors
 };
 
-int dequantize_file(const DequantizeOptions& options) {
-  const QuantRecipe recipe = make_recipe(options.recipe);
-  const recipes::Inputs inputs = make_inputs(options.recipe, recipe, Direction::back);
+int dequantize_file(const DequantizeOptions& options, const Globals& globals) {
   if (!options.shape.empty()) throw InputError("--shape", "the file says the shape", "leave it out");
-  const QuantizedColumns columns = read_columns(options.input, recipe);
-  const std::vector<double> values = recipes::dequantize(recipe, columns.quantized, inputs);
+  const bool checkpoint = names_checkpoint(options.input);
+  const std::optional<StoredRecipe> stored = checkpoint ? std::nullopt : stored_recipe(options.input);
+  const QuantRecipe recipe = recipe_to_read(options.recipe, stored, options.input);
+  const recipes::Inputs inputs = make_inputs(options.recipe, recipe, Direction::back);
+  QuantizedColumns columns = checkpoint ? read_checkpoint(options.input, recipe) : read_columns(options.input, recipe);
+  complete_tensor_scale(recipe, inputs, "input " + quoted(options.input), columns.quantized);
+  if (columns.shape.empty()) columns.shape = {1};
+  const std::size_t axis = stored ? stored->axis : columns.shape.size() - 1;
+  const std::vector<double> values = with_axis_at(axis, columns.shape, recipes::dequantize(recipe, columns.quantized, inputs));
+  TensorSummary summary = summary_of(recipe, columns.quantized);
+  summary.shape = columns.shape;
+  summary.axis = axis;
   if (options.output != "-") {
     write_values(options.output, columns.shape, values);
-    return kPassed;
+    summary.written = options.output;
   }
   Output output;
-  append_rows(output.text(), columns.quantized.blocks.columns, values);
+  if (options.output == "-" || globals.json) append_values(globals, std::move(summary), values, output.text());
   output.flush();
   return kPassed;
 }
 
 int run_dequantize(const DequantizeOptions& options, const Globals& globals) {
-  if (options.input != "-") return dequantize_file(options);
+  if (options.input != "-") return dequantize_file(options, globals);
   if (options.output != "-") throw InputError("output '" + options.output + "'", "text in gives text out", "leave --output out, or read a file");
-  Dequantizer dequantizer(options);
+  if (options.recipe.recipe.empty()) throw InputError("standard input", "text does not say its recipe", "name it with --recipe");
+  Dequantizer dequantizer(options, globals);
   Output output;
   bool any = false;
   for (; dequantizer.next(output.text()); output.flush()) any = true;
@@ -175,10 +202,10 @@ int run_dequantize(const DequantizeOptions& options, const Globals& globals) {
 void add_dequantize(CLI::App& app, const Globals& globals, Runner& runner) {
   CLI::App* command = app.add_subcommand("dequantize", "The values of a quantized tensor");
   const auto options = std::make_shared<DequantizeOptions>();
-  command->add_option("--recipe,-r", options->recipe.recipe, "The recipe that made the codes")->type_name("R")->required();
-  command->add_option("--input,-i", options->input, "A pack folder, .safetensors or .npz, or - for text (default)")->type_name("Y");
+  command->add_option("--recipe,-r", options->recipe.recipe, "The recipe that made the codes; a pack with a manifest says it")->type_name("R");
+  command->add_option("--input,-i", options->input, "A pack folder, .npz, .safetensors[:LAYER], or - for text (default)")->type_name("Y");
   command->add_option("--output,-o", options->output, "An .npy, or - for rows of text (default)")->type_name("X");
-  command->add_option("--shape", options->shape, "Shape of the tensor: rows and columns")->type_name("RxC");
+  command->add_option("--shape", options->shape, "Shape of the tensor of text: rows and columns")->type_name("RxC");
   add_recipe_options(*command, options->recipe);
   command->footer(kExamples);
   command->callback(

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
+#include <numeric>
+#include <set>
 
 #include "halfulp/error.hpp"
 #include "halfulp/tensors/npy.hpp"
@@ -14,12 +17,14 @@ namespace {
 
 bool is_archive(const std::string& path) { return path.ends_with(".npz") || path.ends_with(".safetensors"); }
 
-/// Columns by name, of an archive (with or without a manifest) or a pack folder, whose hashes are checked.
+/// Columns by name, of an archive (with or without a manifest) or a pack folder.
 class Columns {
  public:
   explicit Columns(const std::string& path) : path_(path) {
-    if (!is_archive(path)) manifest_ = vectors::read_pack(path, vectors::Hashes::checked)->manifest();
+    if (!is_archive(path)) manifest_ = vectors::read_pack(path, vectors::Hashes::trusted)->manifest();
+    else for (const tensors::Tensor& tensor : tensors::list_tensors(path)) names_.insert(tensor.name);
   }
+  bool has(const std::string& name) const { return is_archive(path_) ? names_.contains(name) : manifest_.find(name) != nullptr; }
   tensors::TensorSource open(const std::string& name, const std::string& format) const {
     if (is_archive(path_)) return tensors::open_tensor(path_ + ":" + name, {.dtype = format, .shape = {}});
     const vectors::ColumnInfo* column = manifest_.find(name);
@@ -32,6 +37,7 @@ class Columns {
  private:
   std::string path_;
   vectors::Manifest manifest_;
+  std::set<std::string> names_;
 };
 
 std::vector<std::uint64_t> words_of(const tensors::TensorSource& source) {
@@ -63,8 +69,8 @@ QuantizedColumns read_columns(const std::string& path, const recipes::QuantRecip
   q.codes = words_of(codes);
   if (recipe.scale.reg >= 0) q.scales = files.words("scales", recipe.scale.format_name, q.blocks.count());
   if (recipe.zero.reg >= 0) q.zeros = files.words("zeros", recipe.zero.format_name, q.blocks.count());
-  if (recipe.tensor_scale.reg >= 0) q.tensor_scale = files.words("tensor_scale", recipe.tensor_scale.format_name, 1)[0];
-  if (recipes::reads(recipe.value_steps, recipe.A)) q.tensor_amax = std::bit_cast<double>(files.words("tensor_amax", "f64", 1)[0]);
+  if (recipe.tensor_scale.reg >= 0 && files.has("tensor_scale")) q.tensor_scale = files.words("tensor_scale", recipe.tensor_scale.format_name, 1)[0];
+  if (recipes::reads(recipe.value_steps, recipe.A) && files.has("tensor_amax")) q.tensor_amax = std::bit_cast<double>(files.words("tensor_amax", "f64", 1)[0]);
   if (recipe.keep_reg < 0) return out;
   const auto indices = files.words("kept_index", "int64", -1);
   const auto values = files.words("kept_value", "f64", static_cast<std::int64_t>(indices.size()));
@@ -73,6 +79,19 @@ QuantizedColumns read_columns(const std::string& path, const recipes::QuantRecip
     q.kept.push_back({static_cast<std::int64_t>(indices[i]), std::bit_cast<double>(values[i])});
   }
   return out;
+}
+
+std::vector<double> with_axis_at(std::size_t axis, std::vector<std::uint64_t>& shape, std::vector<double> values) {
+  if (shape.empty() || axis + 1 == shape.size() || values.empty()) return values;
+  std::rotate(shape.begin() + static_cast<std::ptrdiff_t>(axis), shape.end() - 1, shape.end());
+  const std::size_t columns = shape[axis];
+  const std::size_t inner = std::accumulate(shape.begin() + static_cast<std::ptrdiff_t>(axis) + 1, shape.end(), std::size_t{1}, std::multiplies<>());
+  std::vector<double> moved(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::size_t row = i / columns, k = i % columns;
+    moved[(row / inner * columns + k) * inner + row % inner] = values[i];
+  }
+  return moved;
 }
 
 void write_values(const std::string& path, const std::vector<std::uint64_t>& shape, const std::vector<double>& values) {

@@ -1,5 +1,6 @@
 // `halfulp diff`: the smallest input on which two casts, recipes or result files differ.
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 
 #include "arguments.hpp"
@@ -12,12 +13,13 @@ namespace {
 
 constexpr char kExamples[] =
     "A and B are cast:FROM:TO[@DIALECT][,key=value]…, [recipe:]NAME[,to=ELEMENT][,block=N], or files\n"
-    "(.npy, .npz[:NAME], .safetensors[:NAME], .bin). Exit status: 1 with a difference, 0 when proved equal, 3 when none\n"
-    "was found in a search that is not exhaustive.\n\n"
+    "(.npy, .npz[:NAME], .safetensors[:NAME], .bin) or pack folders: a.npz:codes and b.npz:codes are two columns, a.npz and b.npz\n"
+    "all that both hold. Exit status: 1 with a difference, 0 when proved equal, 3 when none was found in a search that is\n"
+    "not exhaustive.\n\n"
     "Examples:\n"
     "  halfulp diff cast:f16:e5m2@torch_2_11 cast:f16:e5m2@torch_2_12\n"
     "  halfulp diff cast:f32:bf16,overflow=overflow cast:f32:bf16@arm_fcvt,nan-code=quiet --json\n"
-    "  halfulp diff cast:bf16:e2m1,nan=nan_to_max cast:bf16:e2m1@cuda_satfinite";
+    "  halfulp diff mxfp8/rceil mxfp8/transformer_engine";
 
 enum class Kind : std::uint8_t { cast, recipe, file };
 
@@ -32,7 +34,8 @@ Kind kind_of(const std::string& text) {
   for (const char* extension : {".npy", ".npz", ".safetensors", ".bin"}) {
     if (text.find(extension) != std::string::npos) return Kind::file;
   }
-  return Kind::recipe;
+  std::error_code error;
+  return std::filesystem::is_directory(text, error) ? Kind::file : Kind::recipe;
 }
 
 int run_diff(const DiffOptions& options, const Globals& globals) {

@@ -5,16 +5,17 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <span>
 #include <sstream>
+#include <utility>
 
 #include "diff.hpp"
 #include "halfulp/error.hpp"
 #include "halfulp/recipes/admissible.hpp"
-#include "halfulp/recipes/elements.hpp"
-#include "halfulp/recipes/granularity.hpp"
-#include "halfulp/recipes/registry.hpp"
+#include "halfulp/recipes/same_steps.hpp"
 #include "halfulp/recipes/witness.hpp"
 #include "quantize_text.hpp"
+#include "recipe_spec.hpp"
 #include "streams.hpp"
 #include "values.hpp"
 
@@ -24,27 +25,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using recipes::QuantRecipe;
 
-struct Side {
-  std::string name, to, block;
-  QuantRecipe recipe;
-};
-
-Side parse_side(const std::string& spec) {
-  std::string_view rest = spec;
-  if (rest.substr(0, 7) == "recipe:") rest.remove_prefix(7);
-  Side side;
-  for (bool first = true; !rest.empty() || first; first = false) {
-    const std::string_view part = rest.substr(0, rest.find(','));
-    rest.remove_prefix(std::min(rest.size(), part.size() + 1));
-    if (first) side.name = part;
-    else if (part.substr(0, 3) == "to=") side.to = part.substr(3);
-    else if (part.substr(0, 6) == "block=") side.block = part.substr(6);
-    else throw InputError(quoted(spec) + ", " + quoted(part), "not an option of a recipe here", "use to=ELEMENT and block=N");
-  }
-  side.recipe = side.to.empty() ? recipes::named_recipe(side.name) : recipes::named_recipe(side.name, side.to);
-  if (!side.block.empty()) side.recipe = recipes::with_block(side.recipe, side.block);
-  return side;
-}
+using Side = RecipeSpec;
 
 std::string hex(double value) {
   if (std::isnan(value)) return "nan";
@@ -53,7 +34,7 @@ std::string hex(double value) {
   return text;
 }
 
-std::string joined(const std::vector<double>& values) {
+std::string joined(std::span<const double> values) {
   std::string text;
   for (const double x : values) text += (text.empty() ? "" : " ") + hex(x);
   return text;
@@ -76,9 +57,19 @@ std::vector<std::string> answer_lines(const QuantRecipe& recipe, const recipes::
   return lines;
 }
 
+/// One text per row of the specimen.
+std::vector<std::string> row_texts(const recipes::Specimen& specimen) {
+  const recipes::TensorView view = specimen.view();
+  const auto columns = static_cast<std::size_t>(view.columns);
+  std::vector<std::string> rows;
+  for (std::size_t row = 0; row < static_cast<std::size_t>(view.rows); ++row)
+    rows.push_back(joined(view.values.subspan(row * columns, columns)));
+  return rows;
+}
+
 std::string command_text(const Side& side, const recipes::Specimen& specimen) {
-  const std::string row = joined(specimen.values);  // the format first: a value may begin with a minus
-  std::string text = "printf '%s\\n' " + (specimen.column ? row : "'" + row + "'");
+  std::string text = "printf '%s\\n'";  // the format first: a value may begin with a minus
+  for (const std::string& row : row_texts(specimen)) text += " '" + row + "'";
   text += " | halfulp quantize --recipe " + side.name + " --input - --output - --values";
   if (!side.to.empty()) text += " --to " + side.to;
   if (!side.block.empty()) text += " --block " + side.block;
@@ -88,6 +79,16 @@ std::string command_text(const Side& side, const recipes::Specimen& specimen) {
     if (name == recipes::kTensorAmax) text += " --tensor-amax " + list;
     else text += " --set " + name + "=" + list;
   }
+  return text;
+}
+
+std::string input_text(const recipes::Specimen& specimen) {
+  const recipes::TensorView view = specimen.view();
+  if (view.rows == 1) return "one row: " + joined(specimen.values);
+  if (view.columns == 1) return "one column: " + joined(specimen.values);
+  std::string text = std::to_string(view.rows) + " x " + std::to_string(view.columns) + ": ";
+  bool first = true;
+  for (const std::string& row : row_texts(specimen)) text += (std::exchange(first, false) ? "" : "; ") + row;
   return text;
 }
 
@@ -103,7 +104,8 @@ std::string tried_text(const recipes::WitnessSearch& search) {
 Json witness_json(const recipes::Witness& w, const Side& a, const Side& b) {
   Json json = {{"found_among", recipes::kWitnessKinds[static_cast<std::size_t>(w.kind)]}};
   for (const double x : w.specimen.values) json["input"].push_back(hex(x));
-  json["column"] = w.specimen.column;
+  json["column"] = w.specimen.width == 1;
+  json["shape"] = {w.specimen.view().rows, w.specimen.view().columns};
   if (w.specimen.tensor_amax) json["tensor_amax"] = hex(*w.specimen.tensor_amax);
   json["step"] = {{"role", w.parting.role}, {"a", w.parting.step_a}, {"b", w.parting.step_b},
                   {"result_a", hex(w.parting.result_a)}, {"result_b", hex(w.parting.result_b)}};
@@ -115,7 +117,7 @@ Json witness_json(const recipes::Witness& w, const Side& a, const Side& b) {
 }
 
 std::string witness_text(const recipes::Witness& w, const Side& a, const Side& b) {
-  std::string text = std::string("input  ") + (w.specimen.column ? "one column: " : "one row: ") + joined(w.specimen.values) + "\n";
+  std::string text = "input  " + input_text(w.specimen) + "\n";
   if (w.specimen.tensor_amax) text += "tensor amax  " + hex(*w.specimen.tensor_amax) + "\n";
   for (const auto& [name, values] : w.specimen.inputs) text += name + "  " + joined(values) + "\n";
   for (const std::string& line : answer_lines(a.recipe, w.specimen, w.a)) text += "A  " + line + "\n";
@@ -145,7 +147,10 @@ Found search_every_kind(const Side& a, const Side& b, recipes::WitnessOptions op
     const Found one = search_once(a, b, options);
     found.search.tried[kind] = one.search.tried[kind];
     options.limit -= one.search.tried[kind];
-    found.witnesses.insert(found.witnesses.end(), one.witnesses.begin(), one.witnesses.end());
+    for (const recipes::Witness& witness : one.witnesses) {
+      const auto same = [&](const recipes::Witness& known) { return known.specimen == witness.specimen; };
+      if (std::none_of(found.witnesses.begin(), found.witnesses.end(), same)) found.witnesses.push_back(witness);
+    }
   }
   const auto refused = [](const recipes::Witness& w) { return recipes::any_refused(w.a, w.b); };
   if (!std::all_of(found.witnesses.begin(), found.witnesses.end(), refused)) std::erase_if(found.witnesses, refused);
@@ -153,7 +158,7 @@ Found search_every_kind(const Side& a, const Side& b, recipes::WitnessOptions op
 }
 
 Json to_json(const Found& found, const Side& a, const Side& b) {
-  Json json = {{"a", a.recipe.name}, {"b", b.recipe.name}, {"found", !found.witnesses.empty()}, {"complete", false}};
+  Json json = {{"a", a.label()}, {"b", b.label()}, {"found", !found.witnesses.empty()}, {"complete", false}};
   for (std::size_t i = 0; i < found.search.tried.size(); ++i) json["tried"][recipes::kWitnessKinds[i]] = found.search.tried[i];
   if (found.witnesses.empty()) return json;
   json.update(witness_json(found.witnesses[0], a, b));
@@ -162,7 +167,7 @@ Json to_json(const Found& found, const Side& a, const Side& b) {
 }
 
 std::string to_text(const Found& found, const Side& a, const Side& b) {
-  std::string text = "A  " + a.recipe.name + "\nB  " + b.recipe.name + "\n";
+  std::string text = "A  " + a.label() + "\nB  " + b.label() + "\n";
   if (found.witnesses.empty()) return text + "none found  " + tried_text(found.search) + "\n";
   for (const recipes::Witness& witness : found.witnesses) text += witness_text(witness, a, b) + (found.witnesses.size() > 1 ? "\n" : "");
   if (!a.recipe.exact_steps() || !b.recipe.exact_steps()) {
@@ -174,12 +179,19 @@ std::string to_text(const Found& found, const Side& a, const Side& b) {
 }  // namespace
 
 int diff_recipes(const DiffOptions& options, const Globals& globals) {
-  const Side a = parse_side(options.a), b = parse_side(options.b);
+  const Side a = read_recipe_spec(options.a), b = read_recipe_spec(options.b);
+  Output output;
+  if (recipes::same_steps(a.recipe, b.recipe)) {
+    const Json json = {{"a", a.label()}, {"b", b.label()}, {"found", false}, {"complete", true}, {"proof", "the same steps over the same blocks"}};
+    output.text() += globals.json ? json.dump() + "\n"
+                                  : "A  " + a.label() + "\nB  " + b.label() + "\nequal  the same steps over the same blocks\n";
+    output.flush();
+    return kPassed;
+  }
   recipes::WitnessOptions search;
   if (options.most != 0) search.most = search.limit = options.most;
   if (options.search == "random") search.simple = search.thresholds = search.documented = false;
   const Found found = options.search == "all" ? search_every_kind(a, b, search) : search_once(a, b, search);
-  Output output;
   output.text() += globals.json ? to_json(found, a, b).dump() + "\n" : to_text(found, a, b);
   output.flush();
   return found.witnesses.empty() ? kIncomplete : kMismatch;

@@ -94,7 +94,7 @@ Json to_json(const explain::BlockExplanation& e) {
   if (!e.tensor_scale.empty()) json["tensor_scale"] = e.tensor_scale;
   for (const explain::ExplainedBlock& block : e.blocks) {
     Json b = {{"place", block.place}, {"steps", steps_json(block.steps)}, {"scale", block.scale},
-              {"zero", block.zero},   {"packed", block.packed},           {"packing", block.packing}};
+              {"zero", block.zero},   {"stored", block.stored}, {"packed", block.packed},           {"packing", block.packing}};
     for (const explain::ExplainedElement& element : block.elements) {
       b["elements"].push_back({{"row", element.row},
                                {"column", element.column},

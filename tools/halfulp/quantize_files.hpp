@@ -10,11 +10,12 @@
 
 namespace halfulp::tool {
 
-/// True for names that mean a file or folder of columns; false for `-`. Throws InputError for other files.
+/// True for names that mean a file or folder of columns; false for `-`. Throws InputError for other files, and for an unknown
+/// ending without a slash behind it.
 bool is_column_file(const std::string& path);
 
 /// The manifest of a tensor without its columns: the recipe spelled out step by step, the shape (at least one dimension)
-/// and the axis.
-vectors::Manifest quantize_manifest(const recipes::QuantRecipe& recipe, const std::vector<std::uint64_t>& shape, int axis);
+/// and where the last axis was in the tensor.
+vectors::Manifest quantize_manifest(const recipes::QuantRecipe& recipe, const std::vector<std::uint64_t>& shape, std::size_t axis);
 
 }  // namespace halfulp::tool

@@ -93,6 +93,19 @@ void give(const QuantRecipe& recipe, const std::string& name, std::string_view t
   for (const double value : given->second) recipes::check_input_range(name, value, option);
 }
 
+/// On the way back: inputs that only quantization reads.
+void refuse_unread(const RecipeOptions& options, const QuantRecipe& recipe, const Inputs& inputs) {
+  for (const auto& [name, values] : inputs) {
+    const Input* input = find_input(recipe, name);
+    if (input == nullptr || recipes::reads(recipe.value_steps, input->reg)) continue;  // unknown ones are refused with the tensor
+    throw InputError("input '" + name + "'", "no value of recipe " + recipe.name + " is made from it: what was made with it is stored",
+                     "leave it out");
+  }
+  const Input* random = find_input(recipe, "random");
+  if (options.seed && random != nullptr && !recipes::reads(recipe.value_steps, random->reg))
+    throw InputError("--seed", "no value of recipe " + recipe.name + " is made from random words", "leave it out");
+}
+
 std::string how_to_give(const std::string& name) {
   if (name == "scale" || name == "smooth" || name == "codebook") return "add --" + name;
   if (name == "random") return "add --seed N";
@@ -162,6 +175,11 @@ Inputs make_inputs(const RecipeOptions& options, const QuantRecipe& recipe, Dire
   recipes::check_threshold_order(inputs, thresholds);
   if (options.seed && find_input(recipe, "random") == nullptr)
     throw InputError("--seed", "recipe " + recipe.name + " takes no random words", "leave it out");
+  if (direction == Direction::back) refuse_unread(options, recipe, inputs);
+  else if (inputs.contains(recipes::kTensorScale) && !inputs.contains(recipes::kTensorAmax) && recipes::reads(recipe.value_steps, recipe.A)) {
+    throw InputError("--tensor-scale", "values of recipe " + recipe.name + " are made from the tensor's amax, which it does not give",
+                     "give --tensor-amax");
+  }
   for (const Input& input : recipe.inputs) {
     if (!input.default_literal.empty() || inputs.contains(input.name)) continue;
     if (direction == Direction::back && !recipes::reads(recipe.value_steps, input.reg)) {

@@ -20,8 +20,8 @@ void append_words(std::vector<std::byte>& bytes, const std::vector<std::uint64_t
 
 }  // namespace
 
-StripFiles::StripFiles(const recipes::QuantRecipe& recipe, const TensorRows& tensor, int axis, std::string path)
-    : recipe_(&recipe), path_(std::move(path)), manifest_(quantize_manifest(recipe, tensor.shape(), axis)),
+StripFiles::StripFiles(const recipes::QuantRecipe& recipe, const TensorRows& tensor, std::string path)
+    : recipe_(&recipe), path_(std::move(path)), manifest_(quantize_manifest(recipe, tensor.shape(), tensor.axis())),
       repeats_(recipe.granularity == recipes::Granularity::tensor || recipe.granularity == recipes::Granularity::column),
       shape_(tensor.shape()) {
   const recipes::Blocks blocks = recipes::blocks_of(recipe, tensor.rows(), tensor.columns());

@@ -14,7 +14,7 @@ namespace halfulp::tool {
 /// their formats), tensor_amax, kept_index, kept_value.
 class StripFiles {
  public:
-  StripFiles(const recipes::QuantRecipe& recipe, const TensorRows& tensor, int axis, std::string path);
+  StripFiles(const recipes::QuantRecipe& recipe, const TensorRows& tensor, std::string path);
   void take(const Strip& strip);
   void commit();
 

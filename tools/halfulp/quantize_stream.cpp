@@ -2,7 +2,6 @@
 #include "quantize_stream.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <exception>
 #include <limits>
@@ -24,7 +23,6 @@ using recipes::PerInput;
 using recipes::QuantRecipe;
 
 constexpr std::int64_t kStrip = 1 << 16;  // elements
-constexpr FormatSpec kF64 = spec_of("f64");
 constexpr double kInf = std::numeric_limits<double>::infinity(), kNan = std::numeric_limits<double>::quiet_NaN();
 const char* const kBlockAmax = "amax of the block";
 const char* const kBlockLow = "minimum of the block";
@@ -49,23 +47,6 @@ struct Extremes {
 
 bool reaches_over_strips(const QuantRecipe& recipe) {
   return recipe.granularity == Granularity::tensor || recipe.granularity == Granularity::column;
-}
-
-/// A recipe whose codes are the binary64 bits of x: what its transform makes of the elements.
-QuantRecipe transform_alone(QuantRecipe recipe) {
-  recipes::Step bits;
-  bits.op = recipes::Op::cast;
-  bits.precision = recipes::Precision::f64;
-  bits.scope = recipes::Scope::element;
-  bits.result = recipe.registers++;
-  bits.operands = {recipe.x};
-  bits.target = kF64;
-  bits.policy = {.overflow = Overflow::overflow};
-  recipe.steps = {bits};
-  recipe.scale = recipe.zero = recipe.tensor_scale = {};
-  recipe.code = {.reg = bits.result, .format_name = "f64", .format = kF64, .policy = bits.policy};
-  recipe.A = recipe.keep_reg = -1;
-  return recipe;
 }
 
 class Strips {
@@ -131,7 +112,10 @@ class Strips {
     strip.values = read(first);
     const Inputs inputs = inputs_at(first, static_cast<std::int64_t>(strip.values.size()));
     strip.quantized = recipes::quantize(recipe_, view(strip.values), inputs);
-    if (stream_.read_back) strip.read_back = recipes::dequantize(recipe_, strip.quantized, inputs);
+    if (stream_.read_back) {
+      strip.read_back = recipes::dequantize(recipe_, strip.quantized, inputs);
+      strip.compared = recipes::transformed(recipe_, view(strip.values), inputs);
+    }
     return strip;
   }
 
@@ -139,12 +123,7 @@ class Strips {
   std::vector<Extremes> extremes(std::int64_t first, bool by_column) const {
     std::vector<double> values = read(first);
     if (recipe_.transform_reg >= 0) {
-      const QuantRecipe alone = transform_alone(recipe_);
-      Inputs inputs = inputs_at(first, static_cast<std::int64_t>(values.size()));
-      inputs.erase(recipes::kTensorAmax);
-      inputs.erase(recipes::kTensorScale);
-      const recipes::Quantized bits = recipes::quantize(alone, view(values), inputs);
-      std::transform(bits.codes.begin(), bits.codes.end(), values.begin(), [](std::uint64_t word) { return std::bit_cast<double>(word); });
+      values = recipes::transformed(recipe_, view(values), inputs_at(first, static_cast<std::int64_t>(values.size())));
     }
     const auto places = static_cast<std::size_t>(by_column ? tensor_->columns() : 1);
     std::vector<Extremes> found(places, Extremes{.amax = recipes::literal_value(recipe_.amax_start)});

@@ -20,6 +20,7 @@ class TensorRows {
   std::int64_t rows() const { return rows_; }
   std::int64_t columns() const { return columns_; }
   bool moved() const { return inner_ != 1; }
+  std::size_t axis() const { return axis_; }  ///< counted from the first
   /// The shape with the axis moved to its end.
   const std::vector<std::uint64_t>& shape() const { return shape_; }
   /// Elements `first` … of the rows in row-major order; whole rows when the axis is moved. Any number of threads.
@@ -32,19 +33,21 @@ class TensorRows {
   FormatSpec spec_;
   std::vector<std::uint64_t> shape_;
   std::int64_t rows_ = 1, columns_ = 1, inner_ = 1;
+  std::size_t axis_ = 0;
 };
 
 /// A strip of the result: some rows' codes and the scales of their blocks.
 struct Strip {
   std::int64_t first = 0;      ///< element, row-major
   std::vector<double> values;  ///< that were quantized
+  std::vector<double> compared;  ///< what the values read back stand for, when asked for: x, of the recipe's transform
   recipes::Quantized quantized;
   std::vector<double> read_back;  ///< when asked for
 };
 
 struct StreamOptions {
   int threads = 1;
-  bool read_back = false;
+  bool read_back = false;  ///< Strip::read_back and Strip::compared
 };
 
 /// Quantizes the tensor and calls `take` for each strip in order. Blocks that reach over strips (of a tensor or a column) repeat their

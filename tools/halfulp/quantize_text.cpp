@@ -122,30 +122,28 @@ void BlockText::append_head(std::string& text, const recipes::Quantized& quantiz
   text += '\n';
 }
 
-void BlockText::append_element(std::string& text, std::uint64_t code) const {
-  if (decimal_elements_) text += std::to_string(signed_of(recipe_->code.format, code));
-  else append_code(text, recipe_->code.format, code);
+std::string BlockText::scale_text(const recipes::Quantized& quantized, std::size_t block) const {
+  return quantized.scales.empty() ? "-" : code_text(recipe_->scale.format, quantized.scales[block]);
+}
+
+std::string BlockText::zero_text(const recipes::Quantized& quantized, std::size_t block) const {
+  const std::uint64_t zero = quantized.zeros[block];
+  return decimal_zero_ ? std::to_string(signed_of(recipe_->zero.format, zero)) : code_text(recipe_->zero.format, zero);
+}
+
+std::string BlockText::element_text(std::uint64_t code) const {
+  return decimal_elements_ ? std::to_string(signed_of(recipe_->code.format, code)) : code_text(recipe_->code.format, code);
 }
 
 void BlockText::append_blocks(std::string& text, const recipes::Quantized& quantized, const std::vector<bool>& marked,
                               const std::vector<double>& values) const {
   const recipes::Blocks& blocks = quantized.blocks;
-  const auto each = [&](const recipes::Blocks::Range& range, const auto& action) {
-    for (std::int64_t row = range.row; row < range.row + range.rows; ++row) {
-      for (std::int64_t column = range.column; column < range.column + range.columns; ++column)
-        action(static_cast<std::size_t>(row * blocks.columns + column));
-    }
-  };
+  const auto each = [&](const recipes::Blocks::Range& range, const auto& action) { for_each_element(blocks, range, action); };
   for (std::int64_t i = 0; i < blocks.count(); ++i) {
     const auto block = static_cast<std::size_t>(i);
-    if (quantized.scales.empty()) text += '-';
-    else append_code(text, recipe_->scale.format, quantized.scales[block]);
-    if (!quantized.zeros.empty()) {
-      text += ':';
-      if (decimal_zero_) text += std::to_string(signed_of(recipe_->zero.format, quantized.zeros[block]));
-      else append_code(text, recipe_->zero.format, quantized.zeros[block]);
-    }
-    each(blocks[i], [&](std::size_t element) { append_element(text += ' ', quantized.codes[element]); });
+    text += scale_text(quantized, block);
+    if (!quantized.zeros.empty()) text += ":" + zero_text(quantized, block);
+    each(blocks[i], [&](std::size_t element) { text += " " + element_text(quantized.codes[element]); });
     if (!marked.empty() && marked[block]) text += " ~";
     text += '\n';
     if (values.empty()) continue;

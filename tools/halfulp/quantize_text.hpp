@@ -36,6 +36,15 @@ bool read_rows(TensorLines& lines, const Format& format, TextTensor& tensor);
 /// Appends rows of hex-floats.
 void append_rows(std::string& text, std::int64_t columns, std::span<const double> values);
 
+/// Calls action(index) for the elements of a block, in row-major order.
+template <class Action>
+void for_each_element(const recipes::Blocks& blocks, const recipes::Blocks::Range& range, const Action& action) {
+  for (std::int64_t row = range.row; row < range.row + range.rows; ++row) {
+    for (std::int64_t column = range.column; column < range.column + range.columns; ++column)
+      action(static_cast<std::size_t>(row * blocks.columns + column));
+  }
+}
+
 /// The blocks of a quantized tensor as text, for a recipe.
 class BlockText {
  public:
@@ -47,6 +56,11 @@ class BlockText {
   /// be empty.
   void append_blocks(std::string& text, const recipes::Quantized& quantized, const std::vector<bool>& marked,
                      const std::vector<double>& values) const;
+
+  /// The words of the text form.
+  std::string scale_text(const recipes::Quantized& quantized, std::size_t block) const;
+  std::string zero_text(const recipes::Quantized& quantized, std::size_t block) const;
+  std::string element_text(std::uint64_t code) const;
 
   struct Block {
     std::uint64_t scale = 0, zero = 0;
@@ -62,7 +76,6 @@ class BlockText {
   bool read(TensorLines& lines, Tensor& tensor) const;
 
  private:
-  void append_element(std::string& text, std::uint64_t code) const;
   std::uint64_t parse_element(std::string_view word) const;
   Block parse_block(std::string_view line) const;
   void parse_comment(std::string_view line, Tensor& tensor) const;

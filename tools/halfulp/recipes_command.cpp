@@ -1,6 +1,7 @@
 // `halfulp recipes`: the named recipes, or one as its ordered steps.
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <memory>
 
 #include "commands.hpp"
@@ -18,7 +19,7 @@ using recipes::Step;
 
 constexpr char kExamples[] =
     "Examples:\n"
-    "  halfulp recipes\n"
+    "  halfulp recipes vllm\n"
     "  halfulp recipes nvfp4/transformer_engine\n"
     "  halfulp recipes fp8_per_token/vllm_cuda --json";
 
@@ -53,15 +54,23 @@ std::string table_line(const recipes::NamedRecipe& entry, const QuantRecipe& rec
          cell(recipe.scale.reg < 0 ? "-" : recipe.scale.format_name, 7) + std::string(entry.mark) + "\n";
 }
 
+/// Names with the word as a family or a producer, whole or in part.
+std::vector<std::string_view> names_with(const std::string& word) {
+  std::vector<std::string_view> names = recipes::recipe_names();
+  std::erase_if(names, [&](std::string_view name) { return name.find(word) == std::string_view::npos; });
+  return names;
+}
+
 int run_recipes(const std::string& name, const Globals& globals) {
   Output output;
-  if (!name.empty()) {
+  const std::vector<std::string_view> listed = names_with(name);
+  if (listed.empty() || std::find(listed.begin(), listed.end(), name) != listed.end()) {
     const recipes::NamedRecipe& entry = recipes::recipe_entry(name);
     const QuantRecipe& recipe = recipes::named_recipe(name);
     output.text() += globals.json ? to_json(entry, recipe).dump() + "\n" : recipes::recipe_text(entry, recipe);
   } else {
     if (!globals.json) output.text() += "name                                  one scale per element scale  evidence\n";
-    for (const std::string_view each : recipes::recipe_names()) {
+    for (const std::string_view each : listed) {
       const recipes::NamedRecipe& entry = recipes::recipe_entry(each);
       const QuantRecipe& recipe = recipes::named_recipe(each);
       output.text() += globals.json ? to_json(entry, recipe).dump() + "\n" : table_line(entry, recipe);
@@ -77,7 +86,7 @@ int run_recipes(const std::string& name, const Globals& globals) {
 void add_recipes(CLI::App& app, const Globals& globals, Runner& runner) {
   CLI::App* command = app.add_subcommand("recipes", "List the quantization recipes, or print one step by step");
   const auto name = std::make_shared<std::string>();
-  command->add_option("NAME", *name, "A recipe, scheme/producer");
+  command->add_option("NAME", *name, "A recipe, scheme/producer, or a part of names, which lists those that have it");
   command->footer(kExamples);
   command->callback([name, &globals, &runner] { runner = [name, &globals] { return run_recipes(*name, globals); }; });
 }

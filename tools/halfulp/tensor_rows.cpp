@@ -25,6 +25,7 @@ TensorRows::TensorRows(tensors::TensorSource source, int axis)
     throw InputError("axis " + std::to_string(axis), "the tensor has " + std::to_string(rank) + (rank == 1 ? " axis" : " axes"),
                      "choose from 0 to " + std::to_string(rank - 1) + ", or -1 for the last");
   }
+  axis_ = static_cast<std::size_t>(at);
   for (int i = at + 1; i < rank; ++i) inner_ *= static_cast<std::int64_t>(shape_[static_cast<std::size_t>(i)]);
   columns_ = static_cast<std::int64_t>(shape_[static_cast<std::size_t>(at)]);
   rows_ = columns_ == 0 ? 0 : static_cast<std::int64_t>(source_.size()) / columns_;

@@ -143,16 +143,27 @@ class Explainer {
   std::map<int, bool> seen_;
 };
 
+/// A stored code in the text form of `halfulp quantize`: integers in decimal, all else in hexadecimal.
+std::string stored_text(const QuantRecipe& recipe, const recipes::Stored& stored, std::uint64_t code) {
+  const bool is_index = &stored == &recipe.code && std::any_of(recipe.value_steps.begin(), recipe.value_steps.end(), [](const recipes::Step& step) {
+    return step.op == recipes::Op::entry;
+  });
+  if (stored.format.encoding != Encoding::twos_complement || is_index) return code_text(stored.format, code);
+  const int width = stored.format.width;
+  const bool negative = stored.format.is_signed && (code >> (width - 1) & 1) != 0;
+  return std::to_string(static_cast<std::int64_t>(code) - (negative ? std::int64_t{1} << width : 0));
+}
+
 /// The order in which the recipe packs its codes, from what its facts say; empty for codes of whole words.
 std::optional<Packing> packing_of(const QuantRecipe& recipe) {
-  const auto says = [&](const char* word) {
+  const auto says = [&](const char* words) {
     return std::any_of(recipe.facts.begin(), recipe.facts.end(),
-                       [&](const std::string& fact) { return fact.find(word) != std::string::npos; });
+                       [&](const std::string& fact) { return fact.find(words) != std::string::npos; });
   };
   const int width = recipe.code.format.width;
   if (width > 8) return std::nullopt;
   if (says("ggml_half") && packs(Packing::ggml_half, width)) return Packing::ggml_half;
-  if (says("int32")) return Packing::int32_little;
+  if (says("packed in int32")) return Packing::int32_little;
   return width < 8 && packs(Packing::low_first, width) ? Packing::low_first : Packing::byte_low_bits;
 }
 
@@ -258,6 +269,9 @@ BlockExplanation explain_block(const QuantRecipe& recipe, const recipes::TensorV
       codes.push_back(q.codes[i]);
     }
     add_packed(recipe, codes, block);
+    block.stored = q.scales.empty() ? "-" : block.scale;
+    if (!q.zeros.empty()) block.stored += ":" + stored_text(recipe, recipe.zero, q.zeros[b]);
+    for (const std::uint64_t code : codes) block.stored += " " + stored_text(recipe, recipe.code, code);
   }
   return out;
 }

@@ -37,6 +37,7 @@ struct ExplainedBlock {
   std::vector<ExplainedStep> steps;
   std::vector<ExplainedElement> elements;
   std::string scale, zero;  ///< stored codes, empty where there is none
+  std::string stored;  ///< SCALE CODE CODE …, as `halfulp quantize` prints and `dequantize` reads it
   std::string packed;  ///< bytes of the element codes in hexadecimal, in the order of `packing`; empty for
                        ///< whole words
   std::string packing;

@@ -41,14 +41,6 @@ std::string error_text(const ExplainedElement& e) {
   return "  error " + e.error + (e.relative.empty() || e.error == "0" ? "" : " (" + e.relative + ")");
 }
 
-/// SCALE CODE CODE …, as `halfulp quantize` groups them; every code in hexadecimal.
-std::string stored_line(const ExplainedBlock& block) {
-  std::string line = block.scale.empty() ? "-" : block.scale;
-  if (!block.zero.empty()) line += ":" + block.zero;
-  for (const ExplainedElement& element : block.elements) line += " " + element.code;
-  return line;
-}
-
 std::string size_text(const BlockExplanation& e) {
   return std::to_string(e.rows) + " x " + std::to_string(e.columns) + " values, one scale per " +
          e.granularity;
@@ -79,7 +71,7 @@ std::string to_text(const BlockExplanation& e) {
       text += steps_text(element.steps, "    ");
       text += "    code " + element.code + "  value " + element.value + error_text(element) + "\n";
     }
-    text += "  stored  " + stored_line(block) + "\n";
+    text += "  stored  " + block.stored + "\n";
     if (!block.packed.empty()) text += "  packed  " + block.packed + "  (" + block.packing + ")\n";
   }
   text += "\n" + e.value_rule + "\n";
@@ -103,7 +95,7 @@ std::string to_html(const BlockExplanation& e) {
               escaped(error_text(element)) + "</summary>\n<table>\n" + steps_rows(element.steps) +
               "</table></details>\n";
     }
-    body += "<p>stored <code>" + escaped(stored_line(block)) + "</code></p>\n";
+    body += "<p>stored <code>" + escaped(block.stored) + "</code></p>\n";
     if (!block.packed.empty())
       body += "<p>packed <code>" + escaped(block.packed) + "</code> (" + escaped(block.packing) + ")</p>\n";
   }

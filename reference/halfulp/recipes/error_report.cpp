@@ -73,7 +73,7 @@ ErrorReport compare(std::span<const double> original, std::span<const double> re
 }
 
 ErrorReport recipe_errors(const QuantRecipe& recipe, const TensorView& tensor, const Inputs& inputs) {
-  return compare(tensor.values, dequantize(recipe, quantize(recipe, tensor, inputs), inputs));
+  return compare(transformed(recipe, tensor, inputs), dequantize(recipe, quantize(recipe, tensor, inputs), inputs));
 }
 
 ErrorReport score_errors(const TensorView& queries, const TensorView& keys,
@@ -105,14 +105,19 @@ ErrorReport score_errors(const TensorView& queries, const TensorView& keys,
 }
 
 std::string to_string(const ErrorReport& report) {
+  const auto compared = static_cast<unsigned long long>(report.compared), not_finite = static_cast<unsigned long long>(report.not_finite);
   char text[400];
-  std::snprintf(
-      text, sizeof text,
-      "compared        %llu\nInf or NaN      %llu\nlargest error   %.9g at %llu\nrms error       %.9g\n"
-      "relative error  %.6g\nSQNR            %.2f dB\n",
-      static_cast<unsigned long long>(report.compared), static_cast<unsigned long long>(report.not_finite),
-      report.largest_error(), static_cast<unsigned long long>(report.largest_at), report.rms(),
-      report.relative(), report.sqnr_db());
+  if (report.compared == 0) {
+    std::snprintf(text, sizeof text, "compared        0\nInf or NaN      %llu\nno error        nothing finite to compare\n", not_finite);
+    return text;
+  }
+  char sqnr[64] = "Inf: the values are exact";
+  if (!report.squared_error.is_zero()) std::snprintf(sqnr, sizeof sqnr, "%.2f dB", report.sqnr_db());
+  std::snprintf(text, sizeof text,
+                "compared        %llu\nInf or NaN      %llu\nlargest error   %.9g at %llu\nrms error       %.9g\n"
+                "relative error  %.6g\nSQNR            %s\n",
+                compared, not_finite, report.largest_error(), static_cast<unsigned long long>(report.largest_at), report.rms(),
+                report.relative(), sqnr);
   return text;
 }
 

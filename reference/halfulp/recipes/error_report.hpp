@@ -33,7 +33,8 @@ struct ErrorReport {
 /// Throws InputError when the sizes differ.
 ErrorReport compare(std::span<const double> original, std::span<const double> result);
 
-/// Quantizes and dequantizes.
+/// Quantizes and dequantizes. Values are compared with what the recipe's transform makes of the tensor, as they stand for
+/// that.
 ErrorReport recipe_errors(const QuantRecipe& recipe, const TensorView& tensor, const Inputs& inputs = {});
 
 /// Errors of the scores q·k of every query with every key, in row-major queries x keys order: exact dot
@@ -42,7 +43,7 @@ ErrorReport recipe_errors(const QuantRecipe& recipe, const TensorView& tensor, c
 ErrorReport score_errors(const TensorView& queries, const TensorView& keys,
                          std::span<const double> keys_read_back);
 
-/// One line per number.
+/// One line per number; without compared elements two lines of counts and one that says so.
 std::string to_string(const ErrorReport& report);
 
 }  // namespace halfulp::recipes

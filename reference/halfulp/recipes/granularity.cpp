@@ -61,4 +61,15 @@ QuantRecipe with_block(QuantRecipe recipe, std::string_view block) {
   return with_granularity(std::move(recipe), Granularity::tile, *first, *second);
 }
 
+std::string block_words(const QuantRecipe& recipe) {
+  switch (recipe.granularity) {
+    case Granularity::tensor: return "tensor";
+    case Granularity::row: return "row";
+    case Granularity::column: return "column";
+    case Granularity::group: return std::to_string(recipe.columns);
+    case Granularity::tile: break;
+  }
+  return std::to_string(recipe.rows) + "x" + std::to_string(recipe.columns);
+}
+
 }  // namespace halfulp::recipes

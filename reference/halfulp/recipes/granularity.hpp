@@ -1,6 +1,7 @@
 // A recipe with other blocks than its own: the option `block=` of specifications.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "halfulp/recipes/recipe.hpp"
@@ -13,5 +14,8 @@ QuantRecipe with_granularity(QuantRecipe recipe, Granularity granularity, int ro
 /// The same by words: `tensor`, `row`, `column`, `N` (a group of N along k) or `RxC` (a tile). Throws
 /// InputError for others.
 QuantRecipe with_block(QuantRecipe recipe, std::string_view block);
+
+/// The words that give a recipe's blocks to with_block(): `tensor`, `row`, `column`, `128`, `128x128`.
+std::string block_words(const QuantRecipe& recipe);
 
 }  // namespace halfulp::recipes

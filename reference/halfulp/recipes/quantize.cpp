@@ -166,6 +166,14 @@ std::vector<double> elements_x(const QuantRecipe& recipe, const TensorView& tens
 
 }  // namespace
 
+std::vector<double> transformed(const QuantRecipe& recipe, const TensorView& tensor, const Inputs& inputs) {
+  Registers registers(recipe.registers);
+  const Blocks blocks = blocks_of(recipe, tensor.rows, tensor.columns);
+  check_inputs(recipe, blocks, inputs);
+  set_inputs(recipe, inputs, PerInput::tensor, 0, registers);
+  return elements_x(recipe, tensor, inputs, blocks, registers);
+}
+
 Quantized quantize(const QuantRecipe& recipe, const TensorView& tensor, const Inputs& inputs) {
   Registers registers(recipe.registers);
   Quantized out;

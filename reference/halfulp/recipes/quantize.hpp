@@ -8,6 +8,10 @@
 
 namespace halfulp::recipes {
 
+/// Every x, row-major: what the recipe's transform makes of the tensor's elements, or the elements themselves where it has
+/// none. The values of dequantize() stand for these. Throws InputError when a required input is missing.
+std::vector<double> transformed(const QuantRecipe& recipe, const TensorView& tensor, const Inputs& inputs = {});
+
 /// Quantizes a tensor. Throws InputError when a required input is missing or a cast is refused.
 Quantized quantize(const QuantRecipe& recipe, const TensorView& tensor, const Inputs& inputs = {});
 

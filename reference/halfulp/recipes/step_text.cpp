@@ -2,8 +2,10 @@
 #include "halfulp/recipes/step_text.hpp"
 
 #include <array>
+#include <cstdio>
 
 #include "halfulp/names.hpp"
+#include "halfulp/recipes/operations.hpp"
 
 namespace halfulp::recipes {
 namespace {
@@ -62,6 +64,19 @@ std::string cast_text(const Step& step) {
   return text;
 }
 
+/// Hex-float constants among a step's operands in decimal: `, 0x1.a36e2ep-14 ≈ 0.0001`.
+std::string decimals_text(const QuantRecipe& recipe, const Step& step) {
+  std::string text;
+  for (const int reg : step.operands) {
+    const std::string name = register_name(recipe, reg);
+    if (!name.starts_with("0x") && !name.starts_with("-0x")) continue;
+    char decimal[40];
+    std::snprintf(decimal, sizeof decimal, "%.6g", literal_value(name));
+    text += "   " + name + " ≈ " + decimal;
+  }
+  return text;
+}
+
 std::string padded(std::string text, std::size_t width) {
   if (text.size() < width) text.resize(width, ' ');
   return text;
@@ -74,7 +89,7 @@ std::string steps_text(const QuantRecipe& recipe, const std::vector<Step>& steps
     const StepText s = step_text(recipe, step);
     text += padded("  " + std::to_string(++number), 5) + padded(s.per, 8) + " " + padded(s.result + " = " + s.operation, 46) + " " +
             s.precision + (s.precision.empty() || s.rounding.empty() ? "" : ", ") + s.rounding +
-            (s.exact ? "" : ", any result within one ulp is admissible") + "\n";
+            (s.exact ? "" : ", any result within one ulp is admissible") + decimals_text(recipe, step) + "\n";
   }
   return text;
 }

@@ -51,7 +51,7 @@ void check_inputs(const QuantRecipe& recipe, const Blocks& blocks, const Inputs&
     if (input.per == PerInput::table) places = input.entries;
     if ((size != 1 || input.per == PerInput::table) && size != places) {
       throw InputError("recipe " + recipe.name + ", input '" + input.name + "'",
-                       std::to_string(size) + " values for " + std::to_string(places) + " places", "give one value, or one for each");
+                       std::to_string(size) + (size == 1 ? " value for " : " values for ") + std::to_string(places) + (places == 1 ? " place" : " places"), "give one value, or one for each");
     }
   }
   for (const auto& given : inputs) {

@@ -35,6 +35,30 @@ constexpr DocumentedBlock kDocumented[] = {
     {3670016, {7.9, 0, -1, 0}},                 // an NVFP4 scale that underflows
 };
 
+constexpr std::int64_t kAll = std::int64_t{1} << 40;  ///< a block takes every row, or every column
+
+std::int64_t rows_of_a_block(const QuantRecipe& recipe) {
+  switch (recipe.granularity) {
+    case Granularity::tensor:
+    case Granularity::column: return kAll;
+    case Granularity::row:
+    case Granularity::group: return 1;
+    case Granularity::tile: break;
+  }
+  return recipe.rows;
+}
+
+std::int64_t columns_of_a_block(const QuantRecipe& recipe) {
+  switch (recipe.granularity) {
+    case Granularity::tensor:
+    case Granularity::row: return kAll;
+    case Granularity::column: return 1;
+    case Granularity::group:
+    case Granularity::tile: break;
+  }
+  return recipe.columns;
+}
+
 }  // namespace
 
 double number_of_f32(std::uint64_t code) {
@@ -54,10 +78,25 @@ bool along_a_column(const QuantRecipe& recipe) {
   return recipe.granularity == Granularity::column || (recipe.granularity == Granularity::tile && recipe.columns == 1);
 }
 
-WitnessBlocks::WitnessBlocks(const QuantRecipe& a, const QuantRecipe& b)
-    : a_(a), b_(b), tensor_amax_(a.A >= 0 && b.A >= 0), column_(along_a_column(a) || along_a_column(b)) {
-  if (has_butterflies(a) || has_butterflies(b)) length_ = 16;
-  const int block_a = column_ ? a.rows : a.columns, block_b = column_ ? b.rows : b.columns;
+bool blocks_differ(const QuantRecipe& a, const QuantRecipe& b) {
+  return rows_of_a_block(a) != rows_of_a_block(b) || columns_of_a_block(a) != columns_of_a_block(b);
+}
+
+WitnessBlocks::WitnessBlocks(const QuantRecipe& a, const QuantRecipe& b, SpecimenShape shape)
+    : a_(a), b_(b), tensor_amax_(a.A >= 0 && b.A >= 0), width_(along_a_column(a) || along_a_column(b) ? 1 : 0), shape_(shape) {
+  const bool butterflies = has_butterflies(a) || has_butterflies(b);
+  if (shape == SpecimenShape::matrix) {
+    const std::int64_t rows_a = rows_of_a_block(a), rows_b = rows_of_a_block(b);
+    const std::int64_t columns_a = columns_of_a_block(a), columns_b = columns_of_a_block(b);
+    const std::int64_t least_rows = std::min(rows_a, rows_b), least_columns = std::min(columns_a, columns_b);
+    const bool by_rows = columns_a == columns_b || (rows_a != rows_b && least_rows <= least_columns);
+    width_ = by_rows ? (butterflies ? 16 : 4) : least_columns + 1;
+    const std::int64_t rows = by_rows ? least_rows + 1 : std::min<std::int64_t>(least_rows, 2);
+    length_ = static_cast<std::size_t>(rows * width_);
+    return;
+  }
+  if (butterflies) length_ = 16;
+  const int block_a = width_ == 1 ? a.rows : a.columns, block_b = width_ == 1 ? b.rows : b.columns;
   if (block_a > 0 && block_b > 0 && block_a != block_b) {
     length_ = static_cast<std::size_t>(std::min(std::max(block_a, block_b), std::min(block_a, block_b) + 4));
   }
@@ -68,7 +107,7 @@ double WitnessBlocks::uniform() { return std::ldexp(static_cast<double>(word() >
 void WitnessBlocks::fill_inputs(Specimen& specimen, bool plain) {
   for (const QuantRecipe* recipe : {&a_, &b_}) {
     for (const Input& input : recipe->inputs) {
-      const bool wanted = input.default_literal.empty() || input.name == "scale";
+      const bool wanted = input.default_literal.empty() || input.name == "scale" || input.per == PerInput::column;
       if (!wanted || specimen.inputs.contains(input.name)) continue;
       std::vector<double>& values = specimen.inputs[input.name];
       if (input.per == PerInput::table) {
@@ -88,7 +127,7 @@ void WitnessBlocks::fill_inputs(Specimen& specimen, bool plain) {
 
 Specimen WitnessBlocks::start() {
   Specimen specimen;
-  specimen.column = column_;
+  specimen.width = width_;
   specimen.values.assign(length_, 0);
   fill_inputs(specimen, false);
   return specimen;
@@ -100,11 +139,13 @@ std::vector<Specimen> WitnessBlocks::with_tensor_amax(const std::vector<std::vec
     for (const double amax : {0.0, 1.0, 6.0, 2688.0, 3670016.0, 0x1p+127, 0x1p-126}) {
       if (amax != 0 && !tensor_amax_) break;
       if (std::any_of(block.begin(), block.end(), [&](double x) { return amax != 0 && std::isfinite(x) && std::fabs(x) > amax; })) continue;
-      WitnessBlocks plain(a_, b_);
+      WitnessBlocks plain(a_, b_, shape_);
       Specimen specimen = plain.start();
       specimen.inputs.clear();
       plain.fill_inputs(specimen, true);
-      std::copy(block.begin(), block.end(), specimen.values.begin());
+      std::copy_n(block.begin(), std::min(block.size(), specimen.values.size()), specimen.values.begin());
+      for (std::size_t i = block.size(); shape_ == SpecimenShape::matrix && i < specimen.values.size(); ++i)  // smaller and smaller
+        specimen.values[i] = in_f32(block[i % block.size()] / static_cast<double>(1 + 2 * (i / block.size())));
       if (amax != 0) specimen.tensor_amax = amax;
       all.push_back(std::move(specimen));
     }
@@ -206,6 +247,10 @@ Specimen WitnessBlocks::threshold() {
   specimen.values[0] = below(2) == 0 ? most : -most;
   if (recipe.lo >= 0 || recipe.LO >= 0) {  // a range: another end
     specimen.values[1] = in_f32(most * (2 * uniform() - 1));
+  }
+  if (shape_ == SpecimenShape::matrix) {  // every row gets a largest element of its own
+    for (std::size_t i = static_cast<std::size_t>(width_); i < specimen.values.size(); i += static_cast<std::size_t>(width_))
+      specimen.values[i] = in_f32(std::ldexp(most * uniform(), -static_cast<int>(below(8))));
   }
   aim(specimen, recipe);
   return specimen;

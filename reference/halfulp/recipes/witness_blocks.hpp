@@ -16,9 +16,16 @@ double with_bits(double value, int bits);
 /// True when a block is a column, or a part of one.
 bool along_a_column(const QuantRecipe& recipe);
 
+/// What specimens are: one row or column, or matrices in which the blocks of both recipes are not the same.
+enum class SpecimenShape : std::uint8_t { line, matrix };
+
+/// True when the recipes cut some tensor into other blocks.
+bool blocks_differ(const QuantRecipe& a, const QuantRecipe& b);
+
 class WitnessBlocks {
  public:
-  WitnessBlocks(const QuantRecipe& a, const QuantRecipe& b);
+  /// Matrices are for recipes whose blocks differ.
+  WitnessBlocks(const QuantRecipe& a, const QuantRecipe& b, SpecimenShape shape = SpecimenShape::line);
   std::vector<Specimen> simple() const;   ///< ordinary numbers
   std::vector<Specimen> extreme() const;  ///< tiny and huge ones
   std::vector<Specimen> non_finite() const;
@@ -42,7 +49,8 @@ class WitnessBlocks {
   const QuantRecipe &a_, &b_;
   std::size_t length_ = 6;
   bool tensor_amax_;
-  bool column_;  ///< specimens are columns: a block of either recipe is one
+  std::int64_t width_;  ///< of specimens: 1 where a block of either recipe is a column
+  SpecimenShape shape_;
   std::uint64_t next_ = 0;
 };
 

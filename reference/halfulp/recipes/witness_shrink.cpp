@@ -7,14 +7,24 @@
 namespace halfulp::recipes {
 namespace {
 
+/// Blocks of a recipe with nothing but zeros: their scale is a case of its own.
+std::int64_t zero_blocks(const QuantRecipe& recipe, const Specimen& specimen) {
+  const TensorView view = specimen.view();
+  const Blocks blocks = blocks_of(recipe, view.rows, view.columns);
+  std::vector<bool> numbers(static_cast<std::size_t>(blocks.count()));
+  for (std::size_t i = 0; i < specimen.values.size(); ++i) {
+    if (specimen.values[i] != 0) numbers[block_of(blocks, i)] = true;
+  }
+  return std::count(numbers.begin(), numbers.end(), false);
+}
+
 class Shrinker {
  public:
   Shrinker(const QuantRecipe& a, const QuantRecipe& b, Specimen specimen)
-      : a_(a),
-        b_(b),
-        triviality_(triviality(specimen)),
+      : a_(a), b_(b), triviality_(triviality(specimen)),
         may_be_refused_(any_refused(answer_of(a, specimen), answer_of(b, specimen))),
-        best_(std::move(specimen)) {}
+        difference_(difference_of(a, answer_of(a, specimen), b, answer_of(b, specimen))), best_(std::move(specimen)),
+        zero_blocks_(zero_blocks(a, best_) + zero_blocks(b, best_)) {}
 
   Specimen run() {
     for (bool smaller = true; smaller;) {
@@ -24,15 +34,17 @@ class Shrinker {
       smaller = shorter_values() || smaller;
       smaller = nearer_exponents() || smaller;
     }
-    shorter_row();
+    if (best_.width <= 1) shorter_row();
+    else fewer_lines();
     return best_;
   }
 
  private:
   bool still(const Specimen& specimen) const {
     if (triviality(specimen) > triviality_) return false;
+    if (blocks_differ(a_, b_) && zero_blocks(a_, specimen) + zero_blocks(b_, specimen) > zero_blocks_) return false;
     const RecipeAnswer to_a = answer_of(a_, specimen), to_b = answer_of(b_, specimen);
-    return (may_be_refused_ || !any_refused(to_a, to_b)) && answers_differ(a_, to_a, b_, to_b);
+    return (may_be_refused_ || !any_refused(to_a, to_b)) && difference_of(a_, to_a, b_, to_b) >= difference_;
   }
   bool take(Specimen specimen) {
     if (!still(specimen)) return false;
@@ -133,10 +145,32 @@ class Shrinker {
     }
   }
 
+  /// Rows and columns of a matrix go while the recipes part without them.
+  void fewer_lines() {
+    for (bool fewer = true; fewer;) {
+      fewer = false;
+      const std::int64_t rows = best_.view().rows, columns = best_.view().columns;
+      for (std::int64_t row = rows; row-- > 0 && rows > 1 && !fewer;) {
+        fewer = change([&](Specimen& s) {
+          const auto at = s.values.begin() + row * columns;
+          s.values.erase(at, at + columns);
+        });
+      }
+      for (std::int64_t column = columns; column-- > 0 && columns > 1 && !fewer;) {
+        fewer = change([&](Specimen& s) {
+          for (std::int64_t row = rows; row-- > 0;) s.values.erase(s.values.begin() + row * columns + column);
+          s.width = columns - 1;
+        });
+      }
+    }
+  }
+
   const QuantRecipe &a_, &b_;
   int triviality_;
   bool may_be_refused_;
+  Difference difference_;
   Specimen best_;
+  std::int64_t zero_blocks_;  ///< of both recipes: no more where their blocks differ
 };
 
 }  // namespace
