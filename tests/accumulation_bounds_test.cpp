@@ -19,8 +19,6 @@ using namespace accumulation_rows;       // NOLINT: one test program
 using namespace halfulp::accumulation;   // NOLINT
 using halfulp::oracle::Exact;
 
-constexpr FormatSpec kF32 = halfulp::spec_of("f32");
-
 /// The products of a row in another order. Only for rows without block scales.
 OwnedRow shuffled(const Row& row, std::mt19937_64& random) {
   std::vector<std::size_t> order(row.a.size());
