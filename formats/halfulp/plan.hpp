@@ -77,7 +77,7 @@ constexpr std::uint64_t counter_random(std::uint64_t seed, std::uint64_t index) 
 /// Why a refused value was refused and what the user can name: the WHY and HOW TO MEND of the error line.
 std::pair<std::string_view, std::string_view> refusal_text(Refusal refusal);
 
-/// Up to three of `candidates` of which `name` is the first part, or close by edit distance, as "a, b, c"; or empty.
+/// Up to three of `candidates` that are close to `name` by edit distance, as "a, b, c"; empty if none is.
 std::string nearest_names(std::string_view name, const std::vector<std::string_view>& candidates);
 
 }  // namespace halfulp
