@@ -5,6 +5,7 @@
 #include <bit>
 #include <chrono>
 #include <memory>
+#include <optional>
 
 #include "halfulp/vectors/decode.hpp"
 #include "halfulp/vectors/level_rows.hpp"
