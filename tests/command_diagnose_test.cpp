@@ -52,7 +52,7 @@ TEST(Diagnose, gives_json_with_names_that_are_equal_and_words_that_part) {
       run({"diagnose", "cast:f32:e5m2,overflow=overflow", "--impl", "mutant:saturates", "--json"});
   EXPECT_EQ(result.status, 1) << result.error;
   const Json json = Json::parse(result.out);
-  EXPECT_EQ(json["diagnosis"]["fits"][0]["behaviour"], "overflow=saturate");
+  EXPECT_NE(json["diagnosis"]["fits"].dump().find("recipe:mxfp8/rceil"), std::string::npos) << of_pack.out;
   EXPECT_EQ(json["diagnosis"]["fits"][0]["broken"], 0);
   EXPECT_EQ(json["diagnosis"]["differences"], json["diagnosis"]["fits"][0]["explained"]);
   const auto equals = json["diagnosis"]["fits"][0]["equals"].get<std::vector<std::string>>();
@@ -68,12 +68,39 @@ TEST(Diagnose, takes_filters_decodes_and_levels) {
   EXPECT_EQ(run({"diagnose", "cast:f16:e4m3", "--impl", "halfulp", "--level", "exhaustive"}).status, 0);
 }
 
+TEST(Diagnose, names_what_the_blocks_of_a_recipe_follow) {
+  const std::string spec = "recipe:mxfp8/ocp_floor,rows=24";
+  const command::Result of_spec = run({"diagnose", spec, "--impl", "recipe:mxfp8/rceil"});
+  EXPECT_EQ(of_spec.status, 1) << of_spec.error;
+  EXPECT_NE(of_spec.out.find("  all 24 rows match recipe:mxfp8/rceil"), std::string::npos) << of_spec.out;
+  const Folder folder;
+  const std::string pack = folder.file("pack"), other = folder.file("other");
+  ASSERT_EQ(run({"gen", spec, "-o", pack, "--quiet"}).status, 0);
+  const command::Result of_pack = run({"diagnose", pack, "--impl", "recipe:mxfp8/rceil", "--json"});
+  EXPECT_EQ(of_pack.status, 1) << of_pack.error;
+  const Json json = Json::parse(of_pack.out);
+  EXPECT_EQ(json["diagnosis"]["rows"], 24);
+  EXPECT_NE(json["diagnosis"]["fits"].dump().find("recipe:mxfp8/rceil"), std::string::npos) << of_pack.out;
+  EXPECT_GT(json["mismatches"], 0);
+  const command::Result right = run({"diagnose", pack, "--got", pack});
+  EXPECT_EQ(right.status, 0) << right.error;
+  EXPECT_NE(right.out.find("all answers follow recipe:mxfp8/ocp_floor"), std::string::npos) << right.out;
+  const Json passed = Json::parse(run({"diagnose", pack, "--got", pack, "--json"}).out);
+  EXPECT_TRUE(passed["diagnosis"]["fits"].empty());
+  const command::Result dead = run({"diagnose", spec, "--exec", "exit 4"});
+  EXPECT_EQ(dead.status, 3) << dead.out << dead.error;
+  EXPECT_NE(dead.out.find("crash: "), std::string::npos) << dead.out;
+}
+
 TEST(Diagnose, refuses_what_it_cannot_use) {
   for (const char* line :
        {"diagnose cast:f32:e4m3", "diagnose cast:f32:e4m3 --impl halfulp --got x",
         "diagnose cast:f32:e4m4 --impl halfulp", "diagnose cast:f32:e4m3 --got /nonexistent",
         "diagnose cast:f32:e4m3 --impl halfulp --level all", "diagnose /nonexistent/pack --impl halfulp",
-        "diagnose", "coverage", "coverage cast:f32:e4m3 --level exhaustive", "coverage cast:exact:e4m3",
+        "diagnose recipe:mxfp8/none --impl halfulp", "diagnose recipe:mxfp8/rceil --impl none",
+        "diagnose recipe:mxfp8/rceil --got /nonexistent",
+        "diagnose recipe:mxfp8/rceil --impl halfulp --text", "diagnose", "coverage",
+        "coverage cast:f32:e4m3 --level exhaustive", "coverage cast:exact:e4m3",
         "coverage recipe:mxfp4/ocp"}) {
     const command::Result result = run(command::split(line));
     EXPECT_EQ(result.status, 2) << line << result.out;

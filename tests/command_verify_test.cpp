@@ -206,7 +206,7 @@ TEST_F(Verify, a_library_that_crashes_hangs_or_ends_is_named_with_the_row) {
         Case{"far_overrun", "out of bounds", "it wrote outside column expected", 1},
         Case{"input_written", "out of bounds", "it wrote into its input input", 1},
         Case{"random", "non-determinism", "two runs differ in 1 of", 1},
-        Case{"skip", "missing output", "rows of expected (first: row", 1}}) {
+        Case{"skip", "missing output", "rows of expected (first: row", 3}}) {
     const Result result = library(one.fault);
     EXPECT_EQ(result.status, one.status) << one.fault << result.out << result.error;
     const json verdict = json::parse(result.out);
@@ -217,6 +217,17 @@ TEST_F(Verify, a_library_that_crashes_hangs_or_ends_is_named_with_the_row) {
       EXPECT_EQ(verdict["checked"], right_rows - 1) << one.fault;  // all but 1.0
     }
   }
+}
+
+TEST_F(Verify, rows_that_a_library_leaves_unwritten_are_not_judged) {
+  const auto right_rows = json::parse(library("").out)["checked"].get<int>();
+  const json one = json::parse(library("skip").out);
+  EXPECT_EQ(one["verdict"], "incomplete");
+  EXPECT_EQ(one["mismatches"], 0);
+  EXPECT_EQ(one["checked"], right_rows - 1);
+  const Result none = library("write_nothing");
+  EXPECT_EQ(none.status, 3) << none.out;
+  EXPECT_EQ(json::parse(none.out)["checked"], 0);
 }
 
 TEST_F(Verify, a_library_that_crashes_again_and_again_is_given_up) {
@@ -292,6 +303,15 @@ TEST_F(Verify, a_file_of_answers_is_judged_whole_and_its_size_is_a_finding) {
   write("long.bin", all_codes() + "abc");
   expect_finding(got(kSame, path("long.bin"), 1), "extra output",
                  "expected: 3 codes more than the 256 expected");
+  write("wide.bin", std::string(4 * 256, '\0'));
+  expect_finding(got(kSame, path("wide.bin"), 1), "extra output",
+                 "4 bytes per code, and codes of e4m3 are 1 byte: write the codes as words of 1 byte");
+  // The answers of another level.
+  ASSERT_EQ(
+      command::run({"gen", "cast:f16:e4m3", "-o", path("all"), "--level", "exhaustive", "--quiet"}).status,
+      0);
+  expect_finding(got("cast:f16:e4m3", path("all/expected.bin"), 1), "extra output",
+                 "as many as --level exhaustive has");
   write("empty.bin", "");
   expect_finding(got(kSame, path("empty.bin"), 3), "missing output", "0 of 256 codes");
 }
@@ -401,6 +421,40 @@ TEST_F(Verify, reports_are_valid_and_escape_what_users_write) {
   EXPECT_NE(read("report.xml").find("failures=\"1\""), std::string::npos) << read("report.xml");
   EXPECT_FALSE(well_formed("<a><b></a>"));
   EXPECT_FALSE(well_formed("<a x=\"<\"/>"));
+}
+
+TEST_F(Verify, a_report_on_nothing_checked_is_no_pass) {
+  const Result result =
+      command::run({"verify", kSame, "--exec", "cat >/dev/null", "--report", path("report.xml")});
+  EXPECT_EQ(result.status, 3) << result.out;
+  const std::string xml = read("report.xml");
+  EXPECT_TRUE(well_formed(xml)) << xml;
+  EXPECT_NE(xml.find("skipped=\"1\""), std::string::npos) << xml;
+  EXPECT_NE(xml.find("<skipped message=\"nothing was checked\"/>"), std::string::npos) << xml;
+  EXPECT_NE(xml.find("errors=\"1\""), std::string::npos) << xml;  // the finding
+}
+
+TEST_F(Verify, the_command_to_run_again_keeps_the_time_limit) {
+  const auto again = [](const std::string& seconds) {
+    return exec(kSame, "cat", 0, {"--timeout", seconds})["reproduce"].get<std::string>();
+  };
+  EXPECT_EQ(again("7"), "halfulp verify cast:e4m3:e4m3 --exec cat --timeout 7 --level thresholds");
+  EXPECT_NE(again("2.05").find(" --timeout 2.050 "), std::string::npos) << again("2.05");
+  EXPECT_EQ(again("60").find("--timeout"), std::string::npos);
+}
+
+TEST_F(Verify, names_that_do_not_exist_are_answered_with_near_ones) {
+  const auto error = [](const std::string& subject) {
+    const Result result = command::run({"verify", subject, "--exec", "cat"});
+    EXPECT_EQ(result.status, 2) << subject;
+    command::expect_one_error_line(result.error);
+    return result.error;
+  };
+  const std::string dialect = error("cast:f32:e4m3@cuda");
+  for (const char* name : {"cuda_satfinite", "cuda_nosat"})
+    EXPECT_NE(dialect.find(name), std::string::npos) << dialect;
+  EXPECT_NE(error("packx").find("there is no such folder"), std::string::npos);
+  EXPECT_NE(error("/nonexistent/packx").find("there is no such folder"), std::string::npos);
 }
 
 TEST_F(Verify, a_report_through_a_link_is_written_to_where_it_leads) {
@@ -520,8 +574,8 @@ TEST_F(Verify, recipes_are_judged_by_blocks) {
   const std::string spec = "recipe:mxfp8/ocp_floor,rows=12";
   const Result right = command::run({"verify", spec, "--impl", "halfulp"});
   EXPECT_EQ(right.status, 0) << right.out << right.error;
-  const Result other =
-      command::run({"verify", spec, "--impl", "recipe:mxfp8/rceil", "--json", "--report", path("recipe.xml")});
+  const Result other = command::run(
+      {"verify", spec, "--impl", "recipe:mxfp8/rceil", "--json", "--report", path("recipe.xml")});
   EXPECT_EQ(other.status, 1) << other.out << other.error;
   EXPECT_GT(json::parse(other.out)["mismatches"], 0);
   EXPECT_NE(other.out.find("recipe:mxfp8/rceil"), std::string::npos);
@@ -548,8 +602,18 @@ TEST_F(Verify, recipes_are_judged_by_blocks) {
   const json half = exec(pack, "head -c " + std::to_string(rows.size() / 2) + " " + path("rows.bin"), 3);
   expect_finding(half, "missing output", "6 of 12 rows answered, 6 missing");
   EXPECT_EQ(half["rows"], 6);
-  expect_finding(exec(pack, "cat " + path("rows.bin") + "; echo", 1), "extra output", "more than the 12 rows");
+  expect_finding(exec(pack, "cat " + path("rows.bin") + "; echo", 1), "extra output",
+                 "more than the 12 rows");
   expect_finding(exec(pack, "exit 4", 3), "crash", "exit status 4");
+}
+
+TEST_F(Verify, files_of_codes_that_are_packed_or_not_are_told_apart) {
+  const std::string plain = "recipe:mxfp4/ocp_floor,rows=8", packed = plain + ",packing=low_first";
+  ASSERT_EQ(command::run({"gen", plain, "-o", path("plain"), "--quiet"}).status, 0);
+  ASSERT_EQ(command::run({"gen", packed, "-o", path("packed"), "--quiet"}).status, 0);
+  EXPECT_EQ(got(packed, path("packed"), 0)["verdict"], "bit-exact");
+  expect_finding(got(packed, path("plain"), 1), "extra output", "the SPEC packs them: pack the codes");
+  expect_finding(got(plain, path("packed"), 1), "missing output", "packed codes need packing= in the SPEC");
 }
 
 TEST_F(Verify, decodes_are_judged_too) {

@@ -215,8 +215,15 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string nearest_names(std::string_view name, const std::vector<std::string_view>& candidates) {
   if (name.size() > 60) return {};
+  constexpr std::size_t kLeastPart = 3;  // letters
   std::vector<std::pair<std::size_t, std::string_view>> ranked;
   for (const std::string_view candidate : candidates) {
+    const bool begins = name.size() >= kLeastPart && candidate.size() > name.size() &&
+                        candidate.substr(0, name.size()) == name;
+    if (begins && std::string_view("_/.-").find(candidate[name.size()]) != std::string_view::npos) {
+      ranked.emplace_back(0, candidate);
+      continue;
+    }
     const std::size_t distance = edit_distance(name, candidate);
     if (distance <= 1 + candidate.size() / 3 && distance < candidate.size()) ranked.emplace_back(distance, candidate);
   }

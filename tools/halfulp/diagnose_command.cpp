@@ -1,15 +1,20 @@
 // `halfulp diagnose`: which named behaviour explains the answers of a kernel.
 #include <cstdio>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
 
 #include "arguments.hpp"
 #include "commands.hpp"
 #include "diagnose_json.hpp"
 #include "halfulp/names.hpp"
+#include "halfulp/vectors/blocks/recipe_plan.hpp"
+#include "halfulp/vectors/blocks/recipe_report.hpp"
 #include "halfulp/vectors/diagnose_text.hpp"
 #include "halfulp/vectors/verify_pack.hpp"
 #include "plug_options.hpp"
 #include "values.hpp"
+#include "verify_recipe.hpp"
 
 namespace halfulp::tool {
 namespace {
@@ -28,6 +33,7 @@ struct DiagnoseArguments {
 constexpr char kExamples[] =
     "Examples:\n"
     "  halfulp diagnose cast:f32:e4m3 --impl halfulp\n"
+    "  halfulp diagnose recipe:mxfp8/ocp_floor --impl recipe:mxfp8/rceil\n"
     "  halfulp diagnose decode:e4m3 --exec 'halfulp cast --from e4m3 --to f32 --overflow overflow' --text";
 
 void print(const std::string& text) {
@@ -35,29 +41,52 @@ void print(const std::string& text) {
     throw InputError("standard output", "it cannot be written", "write to a place that can take it");
 }
 
-Verdict judge(const DiagnoseArguments& arguments, const Globals& globals) {
-  if (arguments.plug.count() + (arguments.implementation.empty() ? 0 : 1) != 1)
-    throw InputError("answers", "they come from nowhere or from more than one place",
-                     "give one of --got FILE, --exec CMD, --lib FILE and --impl NAME");
+VerifyOptions options_of(const DiagnoseArguments& arguments, const Globals& globals) {
   VerifyOptions options;
   options.threads = globals.thread_count();
   options.seed = arguments.seed;
-  if (is_pack(arguments.subject)) {
-    if (!arguments.level.empty() || arguments.seeded)
-      throw InputError("pack " + quoted(arguments.subject), "it has its rows already",
-                       "leave out --level and --seed");
-    const std::unique_ptr<PackReader> pack = read_pack(arguments.subject);
+  const std::string usual = is_recipe_spec(arguments.subject) ? "stratified" : "thresholds";
+  const auto level = value_named<Level>(arguments.level.empty() ? usual : arguments.level);
+  if (!level)
+    throw InputError("level " + quoted(arguments.level), "unknown",
+                     "use specials, thresholds, stratified or exhaustive");
+  options.level = *level;
+  return options;
+}
+
+void check(const DiagnoseArguments& arguments) {
+  if (arguments.plug.count() + (arguments.implementation.empty() ? 0 : 1) != 1)
+    throw InputError("answers", "they come from nowhere or from more than one place",
+                     "give one of --got FILE, --exec CMD, --lib FILE and --impl NAME");
+  if (!arguments.implementation.empty() && (arguments.plug.text || arguments.plug.timeout > 0))
+    throw InputError("--text and --timeout", "they belong to kernels of your own", "leave them out");
+  if (is_pack(arguments.subject) && (!arguments.level.empty() || arguments.seeded))
+    throw InputError("pack " + quoted(arguments.subject), "it has its rows already",
+                     "leave out --level and --seed");
+}
+
+/// The judged recipe, where the subject is one.
+std::optional<RecipeRun> judge_recipe(const DiagnoseArguments& arguments, const PackReader* pack,
+                                      const VerifyOptions& options) {
+  const bool of_recipe =
+      pack == nullptr ? is_recipe_spec(arguments.subject) : pack->manifest().kind == "recipe";
+  if (!of_recipe) return std::nullopt;
+  const std::string spec = pack == nullptr ? arguments.subject : pack->manifest().spec;
+  const Plug plug = arguments.implementation.empty() ? make_plug(arguments.plug)
+                                                     : recipe_plug(spec, arguments.implementation);
+  return pack == nullptr ? verify_recipe_spec(plug, spec, options)
+                         : verify_recipe_pack(plug, *pack, arguments.subject, options);
+}
+
+Verdict judge_cast(const DiagnoseArguments& arguments, const PackReader* pack,
+                   const VerifyOptions& options) {
+  if (pack != nullptr) {
     if (arguments.implementation.empty())
       return verify_pack(make_plug(arguments.plug), *pack, arguments.subject, options);
     const CastRequest request = request_of(pack->manifest(), arguments.subject);
     return verify_pack(implementation_plug(require_implementation(arguments.implementation), request),
                        *pack, arguments.subject, options);
   }
-  const auto level = value_named<Level>(arguments.level.empty() ? "thresholds" : arguments.level);
-  if (!level)
-    throw InputError("level " + quoted(arguments.level), "unknown",
-                     "use specials, thresholds, stratified or exhaustive");
-  options.level = *level;
   const CastSpec spec = parse_spec(arguments.subject);
   if (arguments.implementation.empty()) return verify(make_plug(arguments.plug), spec, options);
   return verify(require_implementation(arguments.implementation), spec, options);
@@ -94,10 +123,48 @@ std::string json_of(const Verdict& verdict) {
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
+std::string text_of(const RecipeRun& run) {
+  const BlockTally& tally = run.verdict.tally;
+  const std::string spec = spec_text(run.verdict.plan);
+  std::string text = spec + "  " + run.verdict.implementation + ": " + grouped_digits(tally.rows) +
+                     " rows of " + grouped_digits(tally.words) + " words, " +
+                     grouped_digits(tally.rows_wrong) + " rows differ\n";
+  for (const KernelFinding& finding : run.findings)
+    text += "  " + std::string(name_of(finding.trouble)) + ": " + finding.text + "\n";
+  if (run.passed()) text += "  all answers follow " + spec + "\n";
+  return text + diagnosis_text(run.diagnosis);
+}
+
+std::string json_of(const RecipeRun& run) {
+  nlohmann::ordered_json findings = nlohmann::ordered_json::array();
+  for (const KernelFinding& one : run.findings)
+    findings.push_back({{"kind", name_of(one.trouble)}, {"text", one.text}});
+  const nlohmann::ordered_json json = {
+      {"spec", spec_text(run.verdict.plan)},
+      {"subject", run.subject},
+      {"implementation", run.verdict.implementation},
+      {"level", name_of(run.verdict.level)},
+      {"checked", run.verdict.tally.words},
+      {"mismatches", run.verdict.tally.words_wrong},
+      {"findings", findings},
+      {"diagnosis", nlohmann::ordered_json::parse(diagnosis_json(run.diagnosis))}};
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+template <class Judged>
+int show(const Judged& judged, const Globals& globals) {
+  print(globals.json ? json_of(judged) : text_of(judged));
+  return judged.failed() ? kMismatch : judged.passed() ? kPassed : kIncomplete;
+}
+
 int run_diagnose(const DiagnoseArguments& arguments, const Globals& globals) {
-  const Verdict verdict = judge(arguments, globals);
-  print(globals.json ? json_of(verdict) : text_of(verdict));
-  return verdict.failed() ? kMismatch : verdict.passed() ? kPassed : kIncomplete;
+  check(arguments);
+  const VerifyOptions options = options_of(arguments, globals);
+  const std::unique_ptr<PackReader> pack =
+      is_pack(arguments.subject) ? read_pack(arguments.subject) : nullptr;
+  if (const std::optional<RecipeRun> run = judge_recipe(arguments, pack.get(), options))
+    return show(*run, globals);
+  return show(judge_cast(arguments, pack.get(), options), globals);
 }
 
 }  // namespace
@@ -108,7 +175,7 @@ void add_diagnose(CLI::App& app, const Globals& globals, Runner& runner) {
   const auto arguments = std::make_shared<DiagnoseArguments>();
   command
       ->add_option("spec", arguments->subject,
-                   "A pack, cast:FROM:TO[@DIALECT][,key=value]… or decode:FORMAT[:TO]")
+                   "A pack, cast:FROM:TO[@DIALECT][,key=value]…, decode:FORMAT[:TO] or recipe:NAME…")
       ->type_name("PACK|SPEC")
       ->required();
   add_plug_options(*command, arguments->plug);
@@ -116,9 +183,10 @@ void add_diagnose(CLI::App& app, const Globals& globals, Runner& runner) {
       ->type_name("NAME")
       ->group("The kernel under test");
   command
-      ->add_option("--level", arguments->level,
-                   "Rows of a SPEC: specials, thresholds (default), stratified, exhaustive. Answers in a "
-                   "file are of these rows")
+      ->add_option(
+          "--level", arguments->level,
+          "Rows of a SPEC: specials, thresholds (default), stratified (default for recipes), exhaustive. "
+          "Answers in a file are of these rows")
       ->type_name("LEVEL");
   const CLI::Option* seed =
       digits_only(command->add_option("--seed", arguments->seed, "Seed of the random rows (default 0)")

@@ -44,8 +44,9 @@ vectors::Plug make_plug(const PlugArguments& arguments) {
     throw InputError("--text", "it belongs to --exec", "leave it out");
   if (arguments.timeout > 0 && !arguments.got.empty())
     throw InputError("--timeout", "a file cannot hang", "leave it out");
-  const double seconds = arguments.timeout > 0 ? arguments.timeout : 60;
-  const std::chrono::milliseconds timeout(std::llround(std::ceil(seconds * 1000)));
+  const std::chrono::milliseconds timeout =
+      arguments.timeout > 0 ? std::chrono::milliseconds(std::llround(std::ceil(arguments.timeout * 1000)))
+                            : vectors::kUsualTimeout;
   if (!arguments.got.empty()) return vectors::got(arguments.got);
   if (!arguments.lib.empty()) return vectors::library(arguments.lib, {.timeout = timeout});
   using Form = vectors::FilterOptions::Form;

@@ -9,17 +9,20 @@
 #include "halfulp/vectors/blocks/recipe_pack.hpp"
 #include "halfulp/vectors/blocks/recipe_report.hpp"
 #include "halfulp/vectors/implementation.hpp"
+#include "halfulp/vectors/kernels/lost_rows.hpp"
 
 namespace halfulp::tool {
 namespace {
 
 using namespace halfulp::vectors;
 
-std::vector<KernelColumn> kernel_columns(const std::vector<RecipeColumn>& columns) {
+std::vector<KernelColumn> kernel_columns(const RecipePlan& plan, const std::vector<RecipeColumn>& columns) {
   std::vector<KernelColumn> all;
-  for (const RecipeColumn& column : columns)
+  for (const RecipeColumn& column : columns) {
+    const bool packed = plan.packing && column.part == Part::code;
     all.push_back({column.name, column.format, static_cast<int>(column.row_bytes() / column.words()),
-                   column.words()});
+                   column.words(), packed ? plan.elements() : 0});
+  }
   return all;
 }
 
@@ -41,8 +44,8 @@ RecipeRun judge(const Plug& plug, const RecipePlan& plan, RecipeRows rows, Recip
   RecipeRun run;
   run.option = plug.option;
   options.implementation = plug.name;
-  const RowShape shape = {spec_text(plan), rows.rows.size(), kernel_columns(input_columns(plan)),
-                          kernel_columns(expected_columns(plan))};
+  const RowShape shape = {spec_text(plan), rows.rows.size(), kernel_columns(plan, input_columns(plan)),
+                          kernel_columns(plan, expected_columns(plan))};
   const RecipeRows fed = rows;  // a filter reads ahead of the rows that are judged
   Plugged plugged;
   try {
@@ -57,6 +60,9 @@ RecipeRun judge(const Plug& plug, const RecipePlan& plan, RecipeRows rows, Recip
   const RowKernel watched = [&](const RowJob& job) {
     try {
       plugged.rows(job);
+    } catch (const LostRows& gap) {
+      if (*gap.what() != 0) run.findings.push_back({gap.trouble, gap.what()});
+      throw;
     } catch (const KernelFailure& failure) {
       if (run.findings.empty()) run.findings.push_back({failure.trouble, failure.what()});
       failed = true;

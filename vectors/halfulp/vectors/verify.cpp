@@ -5,6 +5,7 @@
 #include <bit>
 #include <chrono>
 #include <memory>
+#include <optional>
 
 #include "halfulp/vectors/decode.hpp"
 #include "halfulp/vectors/level_rows.hpp"
@@ -57,6 +58,30 @@ std::string reproduce_command(const Verdict& verdict) {
   return command;
 }
 
+namespace {
+
+/// Rows of a level; nothing where it does not apply.
+std::optional<std::uint64_t> rows_of(const Expected& expected, Level level, std::uint64_t seed) {
+  constexpr int kCounted = 16;  // all source words of wider formats are not counted for a hint
+  if (level == Level::exhaustive && expected.plan().from->width > kCounted) return std::nullopt;
+  try {
+    return LevelRows(expected, level, seed).count();
+  } catch (const InputError&) {
+    return std::nullopt;
+  }
+}
+
+/// Which other level has so many rows, to be put behind a count; empty if none has.
+std::string level_of_count(const Expected& expected, std::uint64_t seed, Level asked, std::uint64_t count) {
+  for (const auto& level : kNames<Level>) {
+    if (level.value != asked && rows_of(expected, level.value, seed) == count)
+      return "; as many as --level " + std::string(level.name) + " has";
+  }
+  return {};
+}
+
+}  // namespace
+
 void require_little_endian() {
   if constexpr (std::endian::native != std::endian::little)
     throw InputError("this machine",
@@ -68,6 +93,11 @@ CastSpec parse_spec(std::string_view spec) {
   if (spec.starts_with("decode:")) {
     const CastPlan plan = parse_decode_spec(spec);
     return {{plan.from_name, plan.to_name, plan.dialect, plan.options}, decode_spec_text(plan)};
+  }
+  if (spec.find(':') == std::string_view::npos && spec.find("->") == std::string_view::npos) {
+    throw InputError("SPEC '" + printable(spec, 60) + "'",
+                     "not a SPEC, and there is no such folder or file that holds a pack",
+                     "write a SPEC, e.g. cast:f32:e4m3, or check the path of the pack");
   }
   CastRequest request = parse_cast_spec(spec);
   std::string text = spec_text(make_plan(request));
@@ -112,10 +142,12 @@ Verdict verify(const Plug& plug, const CastSpec& spec, const VerifyOptions& opti
   verdict.seed = options.seed;
   const Expected expected(verdict.plan, options.level == Level::exhaustive);
   const auto rows = std::make_shared<const LevelRows>(expected, options.level, options.seed);
-  const RowShape shape = {verdict.spec,
-                          rows->count(),
-                          {{"input", verdict.plan.from_name, verdict.plan.from->storage_bytes(), 1}},
-                          {{"expected", verdict.plan.to_name, verdict.plan.to.storage_bytes(), 1}}};
+  const RowShape shape = {
+      verdict.spec,
+      rows->count(),
+      {{"input", verdict.plan.from_name, verdict.plan.from->storage_bytes(), 1}},
+      {{"expected", verdict.plan.to_name, verdict.plan.to.storage_bytes(), 1}},
+      [&](std::uint64_t count) { return level_of_count(expected, options.seed, options.level, count); }};
   verdict.option = plug.option;
   verdict.implementation = plug.name;
   Plugged plugged;

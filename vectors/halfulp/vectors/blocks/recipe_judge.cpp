@@ -61,16 +61,16 @@ class Comparison {
 
   bool same_tensor_scale(const RowAnswer& want, const RowAnswer& got) const {
     return !got.tensor_scale || !want.tensor_scale ||
-           same_word(plan_.recipe.tensor_scale, *got.tensor_scale, *want.tensor_scale);
+           same_word(plan_, plan_.recipe.tensor_scale.format, *got.tensor_scale, *want.tensor_scale);
   }
 
   bool same_block(const RowAnswer& want, const RowAnswer& got, std::int64_t block) const {
     const auto b = static_cast<std::size_t>(block);
     if (b < got.scales.size() && b < want.scales.size() &&
-        !same_word(plan_.recipe.scale, got.scales[b], want.scales[b]))
+        !same_word(plan_, plan_.recipe.scale.format, got.scales[b], want.scales[b]))
       return false;
     if (b < got.zeros.size() && b < want.zeros.size() &&
-        !same_word(plan_.recipe.zero, got.zeros[b], want.zeros[b]))
+        !same_word(plan_, plan_.recipe.zero.format, got.zeros[b], want.zeros[b]))
       return false;
     bool same = true;
     for_each_place(blocks_, block, [&](std::size_t i) { same = same && same_element(want, got, i); });
@@ -79,11 +79,11 @@ class Comparison {
 
   bool same_element(const RowAnswer& want, const RowAnswer& got, std::size_t i) const {
     if (i < got.codes.size() && i < want.codes.size() &&
-        !same_word(plan_.recipe.code, got.codes[i], want.codes[i]))
+        !same_word(plan_, plan_.recipe.code.format, got.codes[i], want.codes[i]))
       return false;
     if (i < got.kept.size() && i < want.kept.size() && got.kept[i] != want.kept[i]) return false;
     return i >= got.values.size() || i >= want.values.size() ||
-           same_value(value_format_, got.values[i], want.values[i]);
+           same_word(plan_, value_format_, got.values[i], want.values[i]);
   }
 
  protected:
@@ -148,14 +148,14 @@ class Judge : private Comparison {
     wrong_blocks_[b] = true;
     bool scale_wrong = false;
     if (b < got.scales.size() && b < want.scales.size() &&
-        !same_word(plan_.recipe.scale, got.scales[b], want.scales[b])) {
+        !same_word(plan_, plan_.recipe.scale.format, got.scales[b], want.scales[b])) {
       scale_wrong = true;
       add({reordered ? BlockFinding::order : BlockFinding::scale, row_, block, -1, got.scales[b],
            want.scales[b]},
           plan_.recipe.scale.format);
     }
     if (b < got.zeros.size() && b < want.zeros.size() &&
-        !same_word(plan_.recipe.zero, got.zeros[b], want.zeros[b]))
+        !same_word(plan_, plan_.recipe.zero.format, got.zeros[b], want.zeros[b]))
       add({BlockFinding::zero_point, row_, block, -1, got.zeros[b], want.zeros[b]},
           plan_.recipe.zero.format);
     const bool shuffled = codes_shuffled(want, got, block);
@@ -164,10 +164,10 @@ class Judge : private Comparison {
       if (i < got.kept.size() && i < want.kept.size() && got.kept[i] != want.kept[i])
         add({BlockFinding::kept, row_, block, place, got.kept[i], want.kept[i]}, value_format_);
       if (i < got.values.size() && i < want.values.size() &&
-          !same_value(value_format_, got.values[i], want.values[i]))
+          !same_word(plan_, value_format_, got.values[i], want.values[i]))
         add({BlockFinding::value, row_, block, place, got.values[i], want.values[i]}, value_format_);
       if (i >= got.codes.size() || i >= want.codes.size() ||
-          same_word(plan_.recipe.code, got.codes[i], want.codes[i]))
+          same_word(plan_, plan_.recipe.code.format, got.codes[i], want.codes[i]))
         return;
       const BlockFinding kind = shuffled ? BlockFinding::packing : kind_of(row, want, got, i, scale_wrong);
       add({kind, row_, block, place, got.codes[i], want.codes[i]}, plan_.recipe.code.format);
@@ -258,17 +258,10 @@ std::uint64_t wrong_blocks(const RecipePlan& plan, const std::vector<RowAnswer>&
   return wrong;
 }
 
-bool same_word(const recipes::Stored& stored, std::uint64_t got, std::uint64_t want) {
-  if (got == want) return true;
-  // Arithmetic does not fix the sign or payload of a NaN in a wide format; codes of small ones are fixed by
-  // the cast.
-  const bool open = stored.format.width > 8 || (stored.policy.nan_code == NanCode::any &&
-                                                stored.policy.nan_sign == NanSign::keep_sign);
-  return open && is_nan(stored.format, got) && is_nan(stored.format, want);
-}
-
-bool same_value(const FormatSpec& format, std::uint64_t got, std::uint64_t want) {
-  return got == want || (is_nan(format, got) && is_nan(format, want));
+bool same_word(const RecipePlan& plan, const FormatSpec& format, std::uint64_t got, std::uint64_t want) {
+  constexpr int kNarrow = 8;  // bits; wider formats have no cast that promises one NaN
+  return got == want || ((plan.nan == NanAnswers::any || format.width > kNarrow) && is_nan(format, got) &&
+                         is_nan(format, want));
 }
 
 BlockTally judge_blocks(const RecipePlan& plan, const RecipeRows& rows,

@@ -1,8 +1,10 @@
 // Judges what a kernel made of the rows of a recipe: exact totals, kinds of findings, the first one.
 //
-// Decides: what counts as wrong. Bits are compared; a NaN of a format whose NaN the recipe leaves open
-// counts as every other; where approximate steps admit several results, a block must match one of them as a
-// whole. Padding of layouts is not looked at.
+// Decides: what counts as wrong. Bits are compared. Where a NaN is expected every NaN of the format is
+// right, in codes, scales and values alike, unless the SPEC says nan=exact: IEEE 754 leaves the sign and
+// payload of a result to the order of operands. The same holds for the codes under a NaN scale, although
+// they mean nothing; those of a format without NaN are compared as all others. Where approximate steps
+// admit several results, a block must match one of them as a whole. Padding of layouts is not looked at.
 #pragma once
 
 #include <array>
@@ -73,8 +75,7 @@ BlockTally judge_blocks(const RecipePlan& plan, const RecipeRows& rows,
 std::uint64_t wrong_blocks(const RecipePlan& plan, const std::vector<RowAnswer>& wanted,
                            const RowAnswer& got);
 
-/// The same word, or both a NaN that the recipe leaves open.
-bool same_word(const recipes::Stored& stored, std::uint64_t got, std::uint64_t want);
-bool same_value(const FormatSpec& format, std::uint64_t got, std::uint64_t want);
+/// The same word, or both a NaN where the plan takes every NaN.
+bool same_word(const RecipePlan& plan, const FormatSpec& format, std::uint64_t got, std::uint64_t want);
 
 }  // namespace halfulp::vectors

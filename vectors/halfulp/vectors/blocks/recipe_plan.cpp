@@ -130,8 +130,8 @@ void sort_inputs(RecipePlan& plan, std::vector<std::pair<std::string, std::strin
   if (plan.is_varied(recipes::kTensorAmax) && plan.is_varied(recipes::kTensorScale))
     throw InputError("recipe " + plan.name, "tensor_amax and tensor_scale both vary", "name one of them");
   if (named.empty()) return;
-  std::vector<std::string_view> known = {"to",   "block",   "from",   "task",    "shape",
-                                         "rows", "packing", "layout", "multiple"};
+  std::vector<std::string_view> known = {"to",   "block",   "from",   "task",     "shape",
+                                         "rows", "packing", "layout", "multiple", "nan"};
   for (const Input& input : recipe.inputs) known.push_back(input.name);
   if (recipe.A >= 0) known.push_back(recipes::kTensorAmax);
   if (recipe.tensor_scale.reg >= 0) known.push_back(recipes::kTensorScale);
@@ -256,6 +256,8 @@ RecipePlan parse_recipe_spec(std::string_view spec) {
                        "use layout=linear or layout=transposed with e.g. multiple=4");
     plan.multiple = static_cast<std::uint32_t>(*count);
   }
+  if (const auto nan = take("nan"))
+    plan.nan = require_named("nan", *nan, value_named<NanAnswers>, kNames<NanAnswers>);
   sort_inputs(plan, std::move(named));
   check(plan);
   return plan;
@@ -271,6 +273,7 @@ std::string spec_text(const RecipePlan& plan) {
   if (plan.packing) text += ",packing=" + std::string(packing_name(*plan.packing));
   if (plan.layout) text += ",layout=" + std::string(scale_layout_name(*plan.layout));
   if (plan.multiple != 1) text += ",multiple=" + std::to_string(plan.multiple);
+  if (plan.nan != NanAnswers::any) text += ",nan=" + std::string(name_of(plan.nan));
   for (const auto& [name, value] : plan.fixed_text) text += "," + name + "=" + value;
   for (const std::string& name : plan.asked_to_vary) text += "," + name + "=" + std::string(kVaried);
   return text;

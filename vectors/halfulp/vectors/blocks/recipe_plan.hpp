@@ -9,12 +9,12 @@
 //   task=TASK            quantize (default), dequantize, fake_quantize (values in, values out)
 //   shape=RxC            of a row's tensor; several blocks where none is named
 //   rows=N               at most N rows of the level, some of every kind
-//   packing=P            codes packed along each row of the tensor (packing.hpp); one word per code
-//   otherwise layout=L multiple=M  block scales in a layout (scale_layout.hpp); row-major block order
-//   otherwise INPUT=VALUE          an input of the recipe, the same for all rows; `varied`: a column.
-//   Required inputs and
-//                        those per block, column or element vary where nothing is named; others keep their
-//                        default. tensor_amax and tensor_scale count as inputs.
+//   packing=P            codes packed along each row of the tensor (packing.hpp); one word each otherwise
+//   layout=L multiple=M  block scales in a layout (scale_layout.hpp); row-major block order otherwise
+//   nan=any|exact        where a NaN is expected every NaN is right (any, default), or its code alone
+//   INPUT=VALUE          an input of the recipe, the same for all rows; `varied`: a column. Required inputs
+//                        and those per block, column or element vary where nothing is named; others keep
+//                        their default. tensor_amax and tensor_scale count as inputs.
 #pragma once
 
 #include <map>
@@ -32,6 +32,12 @@
 namespace halfulp::vectors {
 
 enum class Task : std::uint8_t { quantize, dequantize, fake_quantize };
+
+/// Which answers are right where a NaN is expected.
+enum class NanAnswers : std::uint8_t {
+  any,    ///< every NaN of the format: IEEE 754 leaves open the sign and payload that arithmetic gives
+  exact,  ///< in formats of at most 8 bits the code that the recipe's cast gives
+};
 
 /// An input of the recipe that has a column of its own.
 struct VariedInput {
@@ -54,6 +60,7 @@ struct RecipePlan {
   std::optional<Packing> packing;
   std::optional<ScaleLayout> layout;
   std::uint32_t multiple = 1;
+  NanAnswers nan = NanAnswers::any;
   std::map<std::string, double> fixed;                          ///< inputs with one value for all rows
   std::vector<std::pair<std::string, std::string>> fixed_text;  ///< as written, in the order of the recipe
   std::vector<VariedInput> varied;         ///< inputs with a column, in the order of the recipe
@@ -85,4 +92,7 @@ inline constexpr auto kNames<vectors::Task> =
     std::to_array<Name<vectors::Task>>({{vectors::Task::quantize, "quantize"},
                                         {vectors::Task::dequantize, "dequantize"},
                                         {vectors::Task::fake_quantize, "fake_quantize"}});
+template <>
+inline constexpr auto kNames<vectors::NanAnswers> = std::to_array<Name<vectors::NanAnswers>>(
+    {{vectors::NanAnswers::any, "any"}, {vectors::NanAnswers::exact, "exact"}});
 }  // namespace halfulp

@@ -24,8 +24,15 @@ std::string recipe_verdict_text(const RecipeVerdict& verdict, const BlockDiagnos
 /// One JSON object on one line.
 std::string recipe_verdict_json(const RecipeVerdict& verdict, const BlockDiagnosis& diagnosis);
 
+/// How many blocks match another result of an approximate step than the printed one, and which step that
+/// is.
+std::string admissible_text(const RecipeVerdict& verdict);
+
 /// The diagnosis alone, as lines of text.
 std::string diagnosis_text(const BlockDiagnosis& diagnosis);
+
+/// The same as one JSON object, without a line end.
+std::string diagnosis_json(const BlockDiagnosis& diagnosis);
 
 /// A stored word as `halfulp quantize` prints it: integers in decimal, all else in hex.
 std::string stored_text(const recipes::Stored& stored, std::uint64_t word);

@@ -6,6 +6,7 @@
 
 #include "halfulp/vectors/blocks/recipe_columns.hpp"
 #include "halfulp/vectors/implementation.hpp"
+#include "halfulp/vectors/kernels/lost_rows.hpp"
 
 namespace halfulp::vectors {
 namespace {
@@ -49,17 +50,26 @@ RecipeAnswers run_rows(const RecipePlan& plan, const RecipeRows& rows, const Row
   const std::size_t stretch =
       std::max<std::size_t>(1, kStretchBytes / std::max<std::size_t>(1, in.bytes_per_row()));
   RecipeAnswers answers;
+  std::vector<bool> lost(total, false);
+  Losses losses;
+  const RowKernel going = going_on(
+      kernel,
+      [&](const RowJob& job) {
+        for (std::uint64_t i = 0; i < job.rows; ++i) lost[static_cast<std::size_t>(job.first + i)] = true;
+      },
+      losses);
   for (std::size_t first = 0; first < total; first += stretch) {
     const std::size_t count = std::min(stretch, total - first);
     std::size_t answered = count;
     try {
-      kernel({first, count, in.part<const std::byte>(first, count), out.part<std::byte>(first, count)});
+      going({first, count, in.part<const std::byte>(first, count), out.part<std::byte>(first, count)});
     } catch (const KernelFailure& failure) {
       answers.failure = failure.what();
       answered = static_cast<std::size_t>(std::min<std::uint64_t>(count, failure.answered));
     }
     for (std::size_t i = first; i < first + answered; ++i)
-      answers.rows.push_back(get_answer(plan, out.part<const std::byte>(i, 1)));
+      answers.rows.push_back(lost[i] ? RowAnswer{} : get_answer(plan, out.part<const std::byte>(i, 1)));
+    answers.lost = losses.rows;
     if (!answers.failure.empty()) return answers;
     if (options.progress) options.progress(first + count, total);
   }

@@ -22,7 +22,8 @@ struct RecipeVerifyOptions {
 
 /// The answers of a kernel, as many as arrived, and why no more.
 struct RecipeAnswers {
-  std::vector<RowAnswer> rows;
+  std::vector<RowAnswer> rows;  ///< lost ones are empty
+  std::uint64_t lost = 0;       ///< rows among them that the kernel crashed on or left unwritten
   std::string failure;
 };
 
@@ -36,7 +37,7 @@ struct RecipeVerdict {
   BlockTally tally;
   double seconds = 0;  ///< of the kernel alone
 
-  bool passed() const { return answers.failure.empty() && tally.passed(); }
+  bool passed() const { return answers.failure.empty() && answers.lost == 0 && tally.passed(); }
 };
 
 /// Calls the kernel for all rows in stretches. Throws nothing of the kernel's: a KernelFailure ends up in

@@ -231,7 +231,8 @@ class Filter {
 
 Plug filter(const std::string& command, const FilterOptions& options) {
   const bool text = options.form == FilterOptions::Form::text;
-  return {printable(command), "--exec " + shell_quoted(command) + (text ? " --text" : ""),
+  return {printable(command),
+          "--exec " + shell_quoted(command) + (text ? " --text" : "") + timeout_option(options.timeout),
           [command, options](const RowShape& shape, InputRows source) -> Plugged {
             const auto running = std::make_shared<Filter>(command, shape, std::move(source), options);
             return {[running](const RowJob& job) { running->answer(job); },

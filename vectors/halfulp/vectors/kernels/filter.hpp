@@ -14,8 +14,8 @@ namespace halfulp::vectors {
 
 struct FilterOptions {
   enum class Form : bool { binary, text };
-  Form form = Form::binary;  ///< text: hexadecimal words, a line per row
-  std::chrono::milliseconds timeout = std::chrono::seconds(60);  ///< without a byte read or written
+  Form form = Form::binary;                           ///< text: hexadecimal words, a line per row
+  std::chrono::milliseconds timeout = kUsualTimeout;  ///< without a byte read or written
 };
 
 Plug filter(const std::string& command, const FilterOptions& options);

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "halfulp/error.hpp"
+#include "halfulp/formats.hpp"
 #include "halfulp/tensors/bytes.hpp"
 #include "halfulp/tensors/source.hpp"
 #include "halfulp/vectors/implementation.hpp"
@@ -108,6 +109,29 @@ std::vector<Answers> open_answers(const std::string& path, const RowShape& shape
   return answers;
 }
 
+/// Why a column may have the wrong size; empty when there is no guess.
+std::string size_hint(const Answers& answers, const KernelColumn& column, const RowShape& shape) {
+  const auto size = static_cast<std::uint64_t>(column.word_bytes);
+  const std::uint64_t bytes = answers.words * size + answers.odd_bytes;
+  const std::uint64_t wanted = shape.rows * column.row_bytes();
+  if (bytes == 0 || wanted == 0) return {};
+  const std::string own = std::to_string(size) + (size == 1 ? " byte" : " bytes");
+  if (column.unpacked_words > 0 && bytes == shape.rows * column.unpacked_words * size)
+    return "; one code per word, and the SPEC packs them: pack the codes, or leave packing= out";
+  for (const std::uint64_t times : {2, 4, 8}) {
+    if (bytes == wanted * times)
+      return "; " + std::to_string(times * size) + " bytes per code, and codes of " + column.format +
+             " are " + own + ": write the codes as words of " + own;
+  }
+  constexpr int kNibble = 4;
+  const auto format = find_format(column.format);
+  if (column.unpacked_words == 0 && size == 1 && bytes * 2 == wanted && format &&
+      format->spec.width <= kNibble)
+    return "; half as many: packed codes need packing= in the SPEC, where there is one word per code";
+  if (!shape.whose_rows || answers.odd_bytes > 0 || answers.words % column.words_per_row != 0) return {};
+  return shape.whose_rows(answers.words / column.words_per_row);
+}
+
 class Got {
  public:
   Got(const std::string& path, RowShape shape)
@@ -134,6 +158,7 @@ class Got {
               grouped_digits(wanted) + " codes, " + grouped_digits(wanted - answers_[c].words) + " missing";
       if (answers_[c].odd_bytes > 0)
         text += " (and " + std::to_string(answers_[c].odd_bytes) + " bytes of another)";
+      text += size_hint(answers_[c], column, shape_);
     }
     throw KernelFailure(text, Trouble::missing_output, rows);
   }
@@ -147,6 +172,7 @@ class Got {
       std::string text = column.name + ": " + grouped_digits(answers_[c].words - wanted) +
                          " codes more than the " + grouped_digits(wanted) + " expected";
       if (answers_[c].odd_bytes > 0) text += ", and " + std::to_string(answers_[c].odd_bytes) + " bytes";
+      text += size_hint(answers_[c], column, shape_);
       findings.push_back({Trouble::extra_output, text});
     }
     return findings;

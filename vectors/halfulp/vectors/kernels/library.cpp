@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::uint64_t kMostRows = 1 << 16;              ///< of a job
 constexpr std::size_t kMostBytes = std::size_t{1} << 24;  ///< of a job's columns
-constexpr int kMostCrashes = 8;  ///< rows that crash are passed over until then
+constexpr int kMostCrashes = 8;                           ///< rows that crash are passed over until then
 constexpr std::byte kFirstFiller{0x5a};  ///< of output bytes before a run; the second run has another
 constexpr std::byte kSecondFiller{0xa5};
 
@@ -229,8 +229,27 @@ class Library {
     }
     take(job, begin, rows);
     note_overrun(where, rows);
-    if ((jobs_ & (jobs_ + 1)) == 0) run_again(job, begin, rows);  // jobs 0, 1, 3, 7 …
+    const bool sampled = (jobs_ & (jobs_ + 1)) == 0;  // jobs 0, 1, 3, 7 …
     ++jobs_;
+    if (!sampled && !has_filler(job, begin, rows)) return;
+    std::vector<RowGap> gaps = run_again(job, begin, rows);
+    if (!gaps.empty()) throw LostRows("", Trouble::missing_output, begin + rows, std::move(gaps));
+  }
+
+  /// A word looks as before the run: not written, or by chance.
+  bool has_filler(const RowJob& job, std::uint64_t begin, std::uint64_t rows) const {
+    for (std::size_t c = 0; c < shape_.outputs.size(); ++c) {
+      const std::size_t row = shape_.outputs[c].row_bytes();
+      const auto size = static_cast<std::size_t>(shape_.outputs[c].word_bytes);
+      const auto data = job.answers[c].subspan(static_cast<std::size_t>(begin) * row,
+                                               static_cast<std::size_t>(rows) * row);
+      for (std::size_t at = 0; at + size <= data.size(); at += size) {
+        const auto word = data.subspan(at, size);
+        if (std::all_of(word.begin(), word.end(), [](std::byte b) { return b == kFirstFiller; }))
+          return true;
+      }
+    }
+    return false;
   }
 
   void note(Trouble trouble, const std::string& text) {
@@ -244,21 +263,23 @@ class Library {
     if (!text.empty()) note(Trouble::out_of_bounds, where + ": it wrote " + text);
   }
 
-  /// The same job with other bytes in the outputs: what differs is random, or was not written at all.
-  void run_again(const RowJob& job, std::uint64_t begin, std::uint64_t rows) {
+  /// The same job with other bytes in the outputs: what differs is random, or was not written at all. The
+  /// rows that were not written.
+  std::vector<RowGap> run_again(const RowJob& job, std::uint64_t begin, std::uint64_t rows) {
     const Host::Reply reply = run(job, begin, rows, kSecondFiller);
     const std::string where = rows_text(job.first + begin, rows);
     if (reply.kind != Host::Reply::Kind::answered || reply.what != HostReply::done) {
       note(Trouble::non_determinism, where + ": answered once, and not when asked again");
-      return;
+      return {};
     }
+    std::vector<bool> lost(static_cast<std::size_t>(rows), false);
     for (std::size_t c = 0; c < shape_.outputs.size(); ++c) {
       const std::size_t row = shape_.outputs[c].row_bytes();
       const auto first = job.answers[c].subspan(static_cast<std::size_t>(begin) * row,
                                                 static_cast<std::size_t>(rows) * row);
       const auto second = memory_.output(c, rows);
       std::uint64_t differing = 0;
-      std::uint64_t unwritten = 0;
+      std::uint64_t unwritten = 0, first_unwritten = 0;
       std::uint64_t first_differing = 0;
       for (std::size_t i = 0; i < rows; ++i) {
         const auto a = first.subspan(i * row, row);
@@ -267,7 +288,8 @@ class Library {
         if (differing++ == 0) first_differing = job.first + begin + i;
         for (std::size_t k = 0; k < row; ++k) {
           if (a[k] == b[k] || a[k] != kFirstFiller || b[k] != kSecondFiller) continue;
-          ++unwritten;
+          if (unwritten++ == 0) first_unwritten = i;
+          lost[i] = true;
           break;
         }
       }
@@ -275,11 +297,26 @@ class Library {
       const std::string text = grouped_digits(differing) + " of " + grouped_digits(rows) + " rows of " +
                                shape_.outputs[c].name + " (first: row " + grouped_digits(first_differing) +
                                ")";
-      if (unwritten == differing)
-        note(Trouble::missing_output, where + ": it leaves " + text + " unwritten");
-      else
-        note(Trouble::non_determinism, where + ": two runs differ in " + text);
+      if (unwritten > 0)
+        note(Trouble::missing_output,
+             where + ": it leaves " + grouped_digits(unwritten) + " of " + grouped_digits(rows) +
+                 " rows of " + shape_.outputs[c].name + " (first: row " +
+                 grouped_digits(job.first + begin + first_unwritten) + ") unwritten");
+      if (unwritten < differing) note(Trouble::non_determinism, where + ": two runs differ in " + text);
     }
+    return gaps_of(lost, begin);
+  }
+
+  static std::vector<RowGap> gaps_of(const std::vector<bool>& lost, std::uint64_t begin) {
+    std::vector<RowGap> gaps;
+    for (std::size_t i = 0; i < lost.size(); ++i) {
+      if (!lost[i]) continue;
+      if (i > 0 && lost[i - 1])
+        ++gaps.back().rows;
+      else
+        gaps.push_back({begin + i, 1});
+    }
+    return gaps;
   }
 
   std::string fault_text() const {
@@ -321,7 +358,8 @@ class Library {
     if (alone.kind == Host::Reply::Kind::ended) {
       const std::string text =
           rows_text(first + good, 1) + input_text(job, begin + good) + ": " + end_text(alone);
-      if (++crashes_ < kMostCrashes) throw LostRows(text, Trouble::crash, begin + good, 1);
+      if (++crashes_ < kMostCrashes)
+        throw LostRows(text, Trouble::crash, begin + good + 1, {{begin + good, 1}});
       throw KernelFailure(text + "; no more are looked for", Trouble::crash, begin + good);
     }
     throw KernelFailure(rows_text(first, rows) + ": " + end_text(reply) + " (not on each row alone)",
@@ -356,7 +394,7 @@ class Library {
 }  // namespace
 
 Plug library(const std::string& path, const LibraryOptions& options) {
-  return {printable(path, 200), "--lib " + shell_quoted(path),
+  return {printable(path, 200), "--lib " + shell_quoted(path) + timeout_option(options.timeout),
           [path, options](const RowShape& shape, const InputRows&) -> Plugged {
             const auto loaded = std::make_shared<Library>(path, shape, options);
             return {[loaded](const RowJob& job) { loaded->answer(job); },

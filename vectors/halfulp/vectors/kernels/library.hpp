@@ -12,7 +12,7 @@
 namespace halfulp::vectors {
 
 struct LibraryOptions {
-  std::chrono::milliseconds timeout = std::chrono::seconds(60);  ///< for loading, and for one job
+  std::chrono::milliseconds timeout = kUsualTimeout;  ///< for loading, and for one job
 };
 
 /// Opening it throws InputError when the file is no such library, has another ABI version or does not list

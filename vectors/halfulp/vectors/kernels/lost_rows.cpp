@@ -24,10 +24,12 @@ RowKernel going_on(RowKernel kernel, std::function<void(const RowJob&)> fill, Lo
         kernel(part(job, begin, job.rows - begin));
         return;
       } catch (const LostRows& gap) {
-        losses.findings.push_back({gap.trouble, gap.what()});
-        losses.rows += gap.lost;
-        fill(part(job, begin + gap.answered, gap.lost));
-        begin += gap.answered + gap.lost;
+        if (*gap.what() != 0) losses.findings.push_back({gap.trouble, gap.what()});
+        for (const RowGap& lost : gap.gaps) {
+          losses.rows += lost.rows;
+          fill(part(job, begin + lost.first, lost.rows));
+        }
+        begin += gap.settled;
       } catch (const KernelFailure& failure) {
         throw KernelFailure(failure.what(), failure.trouble, begin + failure.answered);
       }

@@ -30,6 +30,16 @@ std::string duration_text(std::chrono::milliseconds time) {
   return count % 1000 == 0 ? std::to_string(count / 1000) + " s" : std::to_string(count) + " ms";
 }
 
+std::string timeout_option(std::chrono::milliseconds time) {
+  if (time == kUsualTimeout) return {};
+  std::string seconds = std::to_string(time.count() / 1000);
+  if (const auto rest = time.count() % 1000; rest != 0) {
+    const std::string digits = std::to_string(rest);
+    seconds += "." + std::string(3 - digits.size(), '0') + digits;
+  }
+  return " --timeout " + seconds;
+}
+
 std::string shell_quoted(std::string_view text) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:@,%";

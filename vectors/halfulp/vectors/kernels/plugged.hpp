@@ -23,6 +23,7 @@ struct KernelColumn {
   std::string format;
   int word_bytes = 1;
   std::uint64_t words_per_row = 1;
+  std::uint64_t unpacked_words = 0;  ///< codes of a row that are packed into its words; 0: they are not
 
   std::size_t row_bytes() const {
     return static_cast<std::size_t>(words_per_row) * static_cast<std::size_t>(word_bytes);
@@ -35,6 +36,8 @@ struct RowShape {
   std::uint64_t rows = 0;
   std::vector<KernelColumn> inputs;
   std::vector<KernelColumn> outputs;
+  /// What else has so many rows, to be put behind a count, or nothing. May be empty.
+  std::function<std::string(std::uint64_t rows)> whose_rows = {};
 
   std::size_t input_bytes() const;  ///< of a row, all columns together
   std::size_t output_bytes() const;
@@ -67,6 +70,12 @@ std::string grouped_digits(std::uint64_t number);
 
 /// `60 s` or `1500 ms`.
 std::string duration_text(std::chrono::milliseconds time);
+
+/// How long a kernel may make no progress when nothing else is said.
+inline constexpr std::chrono::milliseconds kUsualTimeout = std::chrono::seconds(60);
+
+/// ` --timeout S` for a command line; empty for the usual time.
+std::string timeout_option(std::chrono::milliseconds time);
 
 /// In single quotes where a shell needs them.
 std::string shell_quoted(std::string_view text);

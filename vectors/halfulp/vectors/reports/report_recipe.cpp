@@ -29,9 +29,8 @@ void add_facts(const RecipeRun& run, Report& report) {
                       grouped_digits(tally.words) +
                       " words: " + grouped_digits(tally.words - std::min(tally.words, tally.words_wrong)) +
                       " match, " + grouped_digits(tally.words_wrong) + " differ");
-  if (tally.by_choice > 0)
-    fact("note",
-         grouped_digits(tally.by_choice) + " blocks match another admissible result of approximate steps");
+  if (verdict.answers.lost > 0) fact("no answer", grouped_digits(verdict.answers.lost) + " of these rows");
+  if (tally.by_choice > 0) fact("admissible", admissible_text(verdict));
   if (verdict.rows.refused > 0)
     fact("left out", grouped_digits(verdict.rows.refused) + " rows that the recipe refuses");
   if (tally.words_wrong > 0)
