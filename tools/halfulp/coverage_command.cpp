@@ -35,26 +35,6 @@ struct Counted {
   Completeness claimed = Completeness::sampled;
 };
 
-/// The words of the input column, a piece at a time.
-Coverage coverage_of_pack(const Expected& expected, const PackReader& pack) {
-  constexpr std::size_t kPiece = 1 << 16;
-  std::size_t input = 0;
-  while (pack.manifest().columns[input].role != Role::input) ++input;
-  const std::span<const std::byte> bytes = pack.column(input);
-  CoverageCounter counter(expected);
-  std::vector<std::uint64_t> words;
-  with_word_type(expected.plan().from->storage_bytes(), [&](auto word) {
-    for (std::size_t at = 0; at < bytes.size(); at += sizeof word) {
-      std::memcpy(&word, bytes.data() + at, sizeof word);
-      words.push_back(word);
-      if (words.size() < kPiece && at + sizeof word < bytes.size()) continue;
-      counter.add(words);
-      words.clear();
-    }
-  });
-  return counter.result();
-}
-
 Counted count(const CoverageArguments& arguments) {
   if (is_pack(arguments.subject)) {
     if (!arguments.level.empty() || arguments.seeded)
@@ -62,8 +42,12 @@ Counted count(const CoverageArguments& arguments) {
                        "leave out --level and --seed");
     require_little_endian();
     const std::unique_ptr<PackReader> pack = read_pack(arguments.subject);
-    const Expected expected(make_plan(request_of(pack->manifest(), arguments.subject)));
-    return {pack->manifest().spec, coverage_of_pack(expected, *pack), pack->manifest().completeness};
+    const Manifest& manifest = pack->manifest();
+    const CastRequest request = request_of(manifest, arguments.subject);
+    const CastColumns columns = cast_columns(*pack, arguments.subject);
+    const Expected expected = expected_of(make_plan(request), manifest);
+    require_expected(expected, columns, arguments.subject);
+    return {manifest.spec, coverage_of_column(expected, columns.input), manifest.completeness};
   }
   const auto level = value_named<Level>(arguments.level.empty() ? "thresholds" : arguments.level);
   if (!level || *level == Level::exhaustive)
@@ -108,6 +92,7 @@ int run_coverage(const CoverageArguments& arguments, const Globals& globals) {
       globals.json ? json_of(counted) : counted.spec + "\n" + coverage_text(counted.coverage);
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
     throw InputError("standard output", "it cannot be written", "write to a place that can take it");
+  if (counted.coverage.words == 0) return kIncomplete;
   // Enumerators stand in falling order of proof.
   return counted.coverage.completeness() <= counted.claimed ? kPassed : kMismatch;
 }
@@ -129,7 +114,7 @@ void add_coverage(CLI::App& app, const Globals& globals, Runner& runner) {
   const CLI::Option* seed =
       digits_only(command->add_option("--seed", arguments->seed, "Seed of the random rows (default 0)")
                       ->type_name("N"));
-  command->footer(std::string("Exit status 1 when the rows prove less than the pack claims.\n\n") +
+  command->footer(std::string("Exit status 1 when the rows prove less than the pack claims, 3 when there are none.\n\n") +
                   kExamples);
   command->callback([arguments, seed, &globals, &runner] {
     arguments->seeded = seed->count() > 0;

@@ -84,6 +84,7 @@ std::string verdict_json(const Verdict& verdict) {
                {"refused", tally.refused},
                {"seconds", verdict.seconds},
                {"reproduce", reproduce_command(verdict)}};
+  if (verdict.own_rows) json["own_rows"] = true;  // so `level` and `seed` do not name them
   if (!verdict.unclaimed.empty()) json["unclaimed"] = verdict.unclaimed;
   Json findings = Json::array();
   for (const KernelFinding& one : verdict.findings)

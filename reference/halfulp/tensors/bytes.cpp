@@ -37,8 +37,9 @@ void check_range(const ByteSource& source, std::uint64_t offset, std::uint64_t l
 
 class FileBytes final : public ByteSource {
  public:
+  // Without O_NONBLOCK a named pipe would wait for its writer.
   explicit FileBytes(const std::string& path)
-      : path_(path), file_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+      : path_(path), file_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
     if (file_ < 0) throw failed(std::strerror(errno));
     struct stat state {};
     const char* why = nullptr;

@@ -17,7 +17,6 @@ enum class Trouble : std::uint8_t {
   garbage,          ///< text that is no code
   out_of_bounds,    ///< wrote outside its output columns
   non_determinism,  ///< two runs on the same rows differ
-  pack_fault,       ///< the pack expects what its SPEC does not give
 };
 
 /// A finding about the whole run, in one sentence.
@@ -29,7 +28,7 @@ struct KernelFinding {
 /// True when the kernel is wrong by it; false when the run is only incomplete.
 constexpr bool is_wrong(Trouble trouble) {
   return trouble == Trouble::extra_output || trouble == Trouble::out_of_bounds ||
-         trouble == Trouble::non_determinism || trouble == Trouble::pack_fault;
+         trouble == Trouble::non_determinism;
 }
 
 }  // namespace halfulp::vectors
@@ -44,6 +43,5 @@ inline constexpr auto kNames<vectors::Trouble> =
                                            {vectors::Trouble::extra_output, "extra output"},
                                            {vectors::Trouble::garbage, "garbage"},
                                            {vectors::Trouble::out_of_bounds, "out of bounds"},
-                                           {vectors::Trouble::non_determinism, "non-determinism"},
-                                           {vectors::Trouble::pack_fault, "pack"}});
+                                           {vectors::Trouble::non_determinism, "non-determinism"}});
 }  // namespace halfulp

@@ -25,6 +25,7 @@ struct Verdict {
   bool own_dialect = false;  ///< Chosen::own_dialect
   std::string unclaimed;     ///< Chosen::unclaimed
   bool of_pack = false;
+  bool own_rows = false;  ///< of a pack: its rows are not those of its level and seed
   Level level = Level::thresholds;
   std::uint64_t seed = 0;
   Completeness completeness = Completeness::sampled;
@@ -33,10 +34,6 @@ struct Verdict {
   std::vector<KernelFinding>
       findings;           ///< beside wrong codes; the tally holds what was judged before a failure
   bool finished = false;  ///< every row was answered
-  std::uint64_t pack_faults =
-      0;  ///< of the mismatches, those where the pack expects what its SPEC does not give
-  std::optional<Finding>
-      pack_fault;      ///< the first of them; `got`: what the pack has, `want`: what the SPEC gives
   double seconds = 0;  ///< of running and judging, without the oracle's table
 
   bool passed() const { return findings.empty() && tally.checked > 0 && tally.mismatched == 0; }

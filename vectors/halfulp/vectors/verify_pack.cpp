@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cstring>
 
-#include "halfulp/vectors/card.hpp"
 
 namespace halfulp::vectors {
 namespace {
@@ -35,44 +34,44 @@ std::size_t only_column(const Manifest& manifest, Role role, const std::string& 
       "make it with `halfulp gen`");
 }
 
-/// The rows of a pack and the judge of those that differ.
+/// The rows of a pack and the judge of those that differ. What the pack says of them has been checked.
 class PackJudge {
  public:
   PackJudge(const PackReader& pack, const std::string& path, const CastRequest& request)
-      : expected_(make_plan(request)),
-        in_(pack.column(only_column(pack.manifest(), Role::input, path))),
-        want_(pack.column(only_column(pack.manifest(), Role::expected, path))),
+      : expected_(expected_of(make_plan(request), pack.manifest())),
+        columns_(cast_columns(pack, path)),
         from_bytes_(expected_.plan().from->storage_bytes()),
         to_bytes_(expected_.plan().to.storage_bytes()),
         seen_(expected_, pack.manifest().rows) {
-    for (std::size_t i = 0; i < pack.manifest().columns.size(); ++i) {
-      if (pack.manifest().columns[i].role == Role::alternative) alternative_ = pack.column(i);
-    }
+    require_expected(expected_, columns_, path);
+    if (pack.manifest().rows > 0) rows_ = require_claims(expected_, pack.manifest(), columns_, path);
   }
 
+  const PackRows& rows() const { return rows_; }
+
   std::span<const std::byte> inputs(std::uint64_t first, std::uint64_t rows) const {
-    return part(in_, first, rows, from_bytes_);
+    return part(columns_.input, first, rows, from_bytes_);
   }
 
   /// The answers that the pack expects, as many as `answers` holds.
   void fill(std::uint64_t first, std::span<std::byte> answers) const {
     const std::uint64_t rows = answers.size() / static_cast<std::size_t>(to_bytes_);
-    std::copy_n(part(want_, first, rows, to_bytes_).begin(), answers.size(), answers.begin());
+    std::copy_n(part(columns_.expected, first, rows, to_bytes_).begin(), answers.size(), answers.begin());
   }
 
   void judge(std::uint64_t first, std::span<const std::byte> got, Verdict& verdict) {
     const std::uint64_t rows = got.size() / static_cast<std::size_t>(to_bytes_);
-    const std::span<const std::byte> want = part(want_, first, rows, to_bytes_);
+    const std::span<const std::byte> want = part(columns_.expected, first, rows, to_bytes_);
     seen_.add(inputs(first, rows), got);
     verdict.tally.checked += rows;
     if (rows == 0 || std::memcmp(got.data(), want.data(), got.size()) == 0) return;
     const std::span<const std::byte> other =
-        alternative_.empty() ? want : part(alternative_, first, rows, to_bytes_);
+        columns_.alternative.empty() ? want : part(columns_.alternative, first, rows, to_bytes_);
     for (std::size_t i = 0; i < rows; ++i) {
       const std::uint64_t answer = load(got, i, to_bytes_);
       const std::uint64_t packed = load(want, i, to_bytes_);
       if (answer == packed || answer == load(other, i, to_bytes_)) continue;
-      differs(load(in_, static_cast<std::size_t>(first) + i, from_bytes_), answer, packed, verdict);
+      differs(load(columns_.input, static_cast<std::size_t>(first) + i, from_bytes_), answer, packed, verdict);
     }
   }
 
@@ -89,36 +88,37 @@ class PackJudge {
 
   void differs(std::uint64_t word, std::uint64_t got, std::uint64_t packed, Verdict& verdict) {
     Run run = expected_.at(word);
-    const bool pack_agrees = run.result.refusal == Refusal::none && expected_.accepts(run, packed);
-    if (pack_agrees && expected_.accepts(run, got)) return;  // any NaN
-    if (!pack_agrees) {
-      if (!verdict.pack_fault) verdict.pack_fault = Finding{word, packed, run.result.code};
-      ++verdict.pack_faults;
-    }
+    if (expected_.accepts(run, got)) return;  // any NaN
     run.result.code = packed;
     verdict.tally.add_mismatch(expected_, run, word, got);
   }
 
   Expected expected_;
-  std::span<const std::byte> in_;
-  std::span<const std::byte> want_;
-  std::span<const std::byte> alternative_;
+  CastColumns columns_;
+  PackRows rows_;
   int from_bytes_;
   int to_bytes_;
   AnswersSeen seen_;
 };
 
-KernelFinding pack_finding(const Verdict& verdict) {
-  const Finding& first = *verdict.pack_fault;
-  return {Trouble::pack_fault, "in " + grouped_digits(verdict.pack_faults) + " of the " +
-                                   grouped_digits(verdict.tally.mismatched) +
-                                   " differing rows the pack is wrong: for " +
-                                   word_text(*verdict.plan.from, first.word) + " it expects " +
-                                   word_text(verdict.plan.to, first.got) + ", its SPEC gives " +
-                                   word_text(verdict.plan.to, first.want)};
-}
-
 }  // namespace
+
+CastColumns cast_columns(const PackReader& pack, const std::string& path) {
+  const Manifest& manifest = pack.manifest();
+  const std::size_t expected = only_column(manifest, Role::expected, path);
+  CastColumns columns = {pack.column(only_column(manifest, Role::input, path)), pack.column(expected), {}};
+  for (std::size_t i = 0; i < manifest.columns.size(); ++i) {
+    if (manifest.columns[i].role != Role::alternative) continue;
+    only_column(manifest, Role::alternative, path);
+    if (manifest.columns[i].format != manifest.columns[expected].format) {
+      throw InputError("pack '" + printable(path, 200) + "'",
+                       "its alternative column is not of the format of the expected one",
+                       "make it with `halfulp gen`");
+    }
+    columns.alternative = pack.column(i);
+  }
+  return columns;
+}
 
 CastRequest request_of(const Manifest& manifest, const std::string& path) {
   const auto wrong = [&](const std::string& why) {
@@ -193,10 +193,11 @@ Verdict verify_pack(const Plug& plug, const PackReader& pack, const std::string&
   verdict.level = manifest.level;
   verdict.seed = manifest.seed;
   verdict.completeness = manifest.completeness;
-  verdict.tally.refused = manifest.refused;
   verdict.option = plug.option;
   verdict.implementation = plug.name;
   PackJudge judge(pack, path, request);
+  verdict.own_rows = !judge.rows().of_level;
+  verdict.tally.refused = judge.rows().refused;
   std::vector<std::byte> answers(static_cast<std::size_t>(kPiece) *
                                  static_cast<std::size_t>(verdict.plan.to.storage_bytes()));
   Losses losses;
@@ -228,8 +229,7 @@ Verdict verify_pack(const Plug& plug, const PackReader& pack, const std::string&
   }
   add_losses(verdict, losses);
   verdict.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (verdict.tally.mismatched > verdict.pack_faults) verdict.diagnosis = judge.diagnosis(verdict.tally);
-  if (verdict.pack_fault) verdict.findings.push_back(pack_finding(verdict));
+  if (verdict.tally.mismatched > 0) verdict.diagnosis = judge.diagnosis(verdict.tally);
   return verdict;
 }
 

@@ -13,6 +13,11 @@ std::string level_text(const Verdict& verdict) {
   const std::string level(name_of(verdict.level));
   const std::string seeded = "a sample, seed " + std::to_string(verdict.seed);
   if (!verdict.finished) return level + ": not finished";
+  if (verdict.own_rows) {
+    const bool complete = verdict.completeness != Completeness::sampled;
+    return std::string("rows of the pack's own, not of its level ") + level + ": " +
+           (complete ? std::string(name_of(verdict.completeness)) : "a sample");
+  }
   if (verdict.completeness == Completeness::exhaustive) return level + ": every input";
   if (verdict.level == Level::specials) return level + ": a sample";
   if (verdict.completeness == Completeness::sampled) return level + ": " + seeded;
