@@ -15,7 +15,8 @@ namespace halfulp::vectors {
 struct FilterOptions {
   enum class Form : bool { binary, text };
   Form form = Form::binary;  ///< text: hexadecimal words, a line per row
-  std::chrono::milliseconds timeout = std::chrono::seconds(60);  ///< without a byte read or written
+  /// Without a byte read or written; in all, once every row is answered and more comes.
+  std::chrono::milliseconds timeout = std::chrono::seconds(60);
 };
 
 Plug filter(const std::string& command, const FilterOptions& options);
