@@ -1,6 +1,7 @@
 // `halfulp verify` on kernels of users: filters, shared libraries and files that are right, wrong, short,
 // long, dead.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <chrono>
 #include <cstdlib>
@@ -203,6 +204,8 @@ TEST_F(Verify, a_library_that_crashes_hangs_or_ends_is_named_with_the_row) {
         Case{"crash_at_start", "crash", "while it was loaded: signal 6", 3},
         Case{"overrun", "out of bounds", "it wrote behind the end of expected", 1},
         Case{"underrun", "out of bounds", "it wrote before the start of expected", 1},
+        Case{"stray", "out of bounds", "it wrote outside column expected", 1},
+        Case{"overrun_by_the_pattern", "out of bounds", "it wrote behind the end of expected", 1},
         Case{"far_overrun", "out of bounds", "it wrote outside column expected", 1},
         Case{"input_written", "out of bounds", "it wrote into its input input", 1},
         Case{"random", "non-determinism", "two runs differ in 1 of", 1},
@@ -543,20 +546,74 @@ TEST_F(Verify, a_pack_is_judged_by_its_rows) {
   }
 }
 
-TEST_F(Verify, a_pack_that_contradicts_its_SPEC_is_named_as_wrong) {
+/// A pack's manifest with one text replaced; columns stay as they were.
+std::string replaced(std::string manifest, const std::string& what, const std::string& with) {
+  const std::size_t at = manifest.find(what);
+  EXPECT_NE(at, std::string::npos) << what;
+  return at == std::string::npos ? manifest : manifest.replace(at, what.size(), with);
+}
+
+TEST_F(Verify, a_pack_that_contradicts_its_SPEC_is_refused) {
   // The header of an .npz has no room for a trick: rewrite the SPEC of a folder, whose columns stay as they
   // were.
   const std::string pack = path("pack");
   ASSERT_EQ(command::run({"gen", "cast:f32:e4m3", "-o", pack, "--quiet"}).status, 0);
-  std::string manifest = read("pack/manifest.json");
-  const std::string spec = "\"cast:f32:e4m3\"";
-  ASSERT_NE(manifest.find(spec), std::string::npos);
-  manifest.replace(manifest.find(spec), spec.size(), "\"cast:f32:e4m3,rounding=toward_zero\"");
-  write("pack/manifest.json", manifest);
-  EXPECT_EQ(got(pack, pack, 0)["verdict"], "bit-exact");  // equal bytes are not computed again
-  const json verdict = json::parse(command::run({"verify", pack, "--impl", "halfulp", "--json"}).out);
-  EXPECT_GT(verdict["mismatches"], 500);
-  expect_finding(verdict, "pack", "differing rows the pack is wrong: for 0x");
+  const std::string manifest = read("pack/manifest.json");
+  for (const std::string rounding : {"toward_zero", "ties_to_away"}) {
+    write("pack/manifest.json",
+          replaced(manifest, "\"cast:f32:e4m3\"", "\"cast:f32:e4m3,rounding=" + rounding + "\""));
+    for (const std::vector<std::string>& line :
+         {std::vector<std::string>{"verify", pack, "--impl", "halfulp"},
+          {"verify", pack, "--got", pack + "/expected.bin"},
+          {"diagnose", pack, "--got", pack + "/expected.bin"},
+          {"coverage", pack}}) {
+      const Result result = command::run(line);
+      EXPECT_EQ(result.status, 2) << line[0] << result.out;
+      EXPECT_NE(result.error.find("it contradicts its SPEC in row "), std::string::npos) << result.error;
+      command::expect_one_error_line(result.error);
+    }
+  }
+}
+
+TEST_F(Verify, the_claims_of_a_pack_are_those_of_its_rows) {
+  const std::string pack = path("pack");
+  ASSERT_EQ(command::run({"gen", "cast:f16:e2m1", "-o", pack, "--quiet", "--level", "exhaustive"}).status, 0);
+  const std::string manifest = read("pack/manifest.json");
+  EXPECT_EQ(got(pack, pack + "/expected.bin", 0)["completeness"], "exhaustive");
+  const auto refused = [&](const std::string& text, const std::string& why) {
+    write("pack/manifest.json", text);
+    const Result result = command::run({"verify", pack, "--got", pack + "/expected.bin"});
+    EXPECT_EQ(result.status, 2) << result.out;
+    EXPECT_NE(result.error.find(why), std::string::npos) << result.error;
+    command::expect_one_error_line(result.error);
+  };
+  refused(replaced(manifest, "\"refused\": 2046", "\"refused\": 7"), "the policy refuses 7 words of its level");
+  // Of another level than it says, every word is still there.
+  write("pack/manifest.json", replaced(manifest, "\"level\": \"exhaustive\"", "\"level\": \"thresholds\""));
+  const json own = got(pack, pack + "/expected.bin", 0);
+  EXPECT_EQ(own["own_rows"], true) << own;
+  EXPECT_EQ(own["refused"], 0);
+  EXPECT_EQ(own["completeness"], "exhaustive");
+}
+
+TEST_F(Verify, an_endless_trickle_behind_the_last_row_is_ended) {
+  const auto start = std::chrono::steady_clock::now();
+  const json verdict =
+      exec(kSame, "cat; while :; do printf a; sleep 0.02; done", 1, {"--timeout", "0.5"});
+  expect_finding(verdict, "extra output", "more than the 256 rows");
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+}
+
+TEST_F(Verify, a_named_pipe_is_no_file_of_answers) {
+  ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
+  const Result result = command::run({"verify", kSame, "--got", path("pipe")});
+  EXPECT_EQ(result.status, 2) << result.out;
+  EXPECT_NE(result.error.find("it is not a regular file"), std::string::npos) << result.error;
+}
+
+TEST_F(Verify, a_time_out_is_a_number_of_seconds) {
+  for (const std::string seconds : {"nan", "inf", "-1", "0", "x"})
+    EXPECT_EQ(command::run({"verify", kSame, "--exec", "cat", "--timeout", seconds}).status, 2) << seconds;
 }
 
 TEST_F(Verify, a_pack_that_is_broken_is_refused) {

@@ -64,6 +64,8 @@ std::int32_t halfulp_kernel_run(const halfulp_job* job, halfulp_result* result) 
     if (word == kOne && what == "random") out[i] = static_cast<unsigned char>(out[i] ^ (calls & 1));
   }
   if (what == "overrun") out[job->rows] = 0;
+  if (what == "stray") out[job->rows + 5000] = 0;
+  if (what == "overrun_by_the_pattern") out[job->rows] = 0xcc;  // what lies there in the first run
   if (what == "underrun") out[-1] = 0;
   if (what == "far_overrun") std::memset(out, 0, job->rows + 100000);
   if (what == "input_written") *static_cast<unsigned char*>(job->inputs[0].data) = 1;

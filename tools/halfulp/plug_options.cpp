@@ -35,7 +35,13 @@ void add_plug_options(CLI::App& command, PlugArguments& arguments) {
       .add_option("--timeout", arguments.timeout,
                   "Seconds without progress before a command or library is stopped (default 60)")
       ->type_name("S")
-      ->check(CLI::Range(0.001, 1e6))
+      ->check(CLI::Validator(
+          [](const std::string& text) -> std::string {
+            double seconds = 0;  // a comparison with NaN is false
+            if (CLI::detail::lexical_cast(text, seconds) && seconds >= 0.001 && seconds <= 1e6) return {};
+            return "it must be a number of seconds from 0.001 to 1e6";
+          },
+          "0.001..1e6"))
       ->group(group);
 }
 

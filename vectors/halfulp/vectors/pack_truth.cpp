@@ -35,7 +35,7 @@ class ExpectedCheck {
         shift_(expected.plan().from->storage_shift),
         rows_(columns.input.size() / sizeof(From)) {}
 
-  void run() const {
+  void require_all() const {
     if (!expected_.tabulated()) {
       for (std::size_t row = 0; row < rows_; ++row)
         require(row, expected_.at(load<From>(columns_.input, row)));
@@ -51,7 +51,7 @@ class ExpectedCheck {
         continue;
       }
       for (; row < end; ++row) {
-        const std::uint64_t bits = load<From>(columns_.input, row) >> shift_;
+        const std::uint64_t bits = std::uint64_t{load<From>(columns_.input, row)} >> shift_;
         if (bits < run->first || bits > run->last) {
           const bool next = run + 1 != runs.end() && bits >= (run + 1)->first && bits <= (run + 1)->last;
           run = next ? run + 1
@@ -168,7 +168,7 @@ Expected expected_of(const CastPlan& plan, const Manifest& manifest) {
 void require_expected(const Expected& expected, const CastColumns& columns, const std::string& path) {
   with_word_type(expected.plan().from->storage_bytes(), [&](auto source) {
     with_word_type(expected.plan().to.storage_bytes(), [&](auto target) {
-      ExpectedCheck<decltype(source), decltype(target)>(expected, columns, path).run();
+      ExpectedCheck<decltype(source), decltype(target)>(expected, columns, path).require_all();
     });
   });
 }

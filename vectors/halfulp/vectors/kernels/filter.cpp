@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <memory>
 
@@ -54,7 +55,15 @@ class Filter {
       taken_ = 0;
     };
     count();
-    while (extra < kMostExtra && step()) count();
+    // Extra bytes are no progress: a command that trickles for ever has one time-out in all.
+    const auto end_by = std::chrono::steady_clock::now() + options_.timeout;
+    while (extra < kMostExtra && step()) {
+      count();
+      if (extra == 0 || std::chrono::steady_clock::now() < end_by) continue;
+      timed_out_ = true;
+      process_.kill_group();
+      end();
+    }
     count();
     if (extra > 0 || !words_.garbage().empty()) {
       const std::size_t row = shape_.output_bytes();

@@ -14,8 +14,9 @@ namespace halfulp::vectors {
 
 struct FilterOptions {
   enum class Form : bool { binary, text };
-  Form form = Form::binary;                           ///< text: hexadecimal words, a line per row
-  std::chrono::milliseconds timeout = kUsualTimeout;  ///< without a byte read or written
+  Form form = Form::binary;  ///< text: hexadecimal words, a line per row
+  /// Without a byte read or written; in all, once every row is answered and more comes.
+  std::chrono::milliseconds timeout = kUsualTimeout;
 };
 
 Plug filter(const std::string& command, const FilterOptions& options);

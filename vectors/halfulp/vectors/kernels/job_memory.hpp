@@ -44,8 +44,9 @@ class JobMemory {
     return place(outputs_[column], rows);
   }
 
-  /// Puts the pattern around the columns and `filler` into the outputs, for a job of that many rows.
-  void prepare(std::uint64_t rows, std::byte filler) const;
+  /// Puts `filler` into the outputs and a pattern that depends on it around them, for a job of that many
+  /// rows. Complementary fillers have complementary patterns.
+  void prepare(std::uint64_t rows, std::byte filler);
   /// Names an output whose surroundings have changed; empty if none has.
   std::string overrun(std::uint64_t rows) const;
   /// In the process that runs jobs: makes the inputs read-only there.
@@ -55,7 +56,7 @@ class JobMemory {
 
  private:
   struct Region {
-    std::byte* begin = nullptr;  ///< whole pages, a guard page before and behind
+    std::byte* begin = nullptr;  ///< whole pages, guard pages before and behind
     std::size_t bytes = 0;
     std::size_t row_bytes = 0;
     std::string name;
@@ -66,6 +67,7 @@ class JobMemory {
   std::size_t size_ = 0;
   std::uint64_t most_rows_;
   JobControl* control_ = nullptr;
+  std::byte around_{};  ///< the pattern of the last prepare()
   std::vector<Region> inputs_;
   std::vector<Region> outputs_;
 };

@@ -272,6 +272,7 @@ class Library {
       note(Trouble::non_determinism, where + ": answered once, and not when asked again");
       return {};
     }
+    note_overrun(where, rows);
     std::vector<bool> lost(static_cast<std::size_t>(rows), false);
     for (std::size_t c = 0; c < shape_.outputs.size(); ++c) {
       const std::size_t row = shape_.outputs[c].row_bytes();

@@ -37,7 +37,7 @@ void end_groups(int signal_number) {
 /// Where the program has no handler of its own.
 void catch_interrupts() {
   static const bool once = [] {
-    for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
       struct sigaction now {};
       if (sigaction(number, nullptr, &now) != 0 || now.sa_handler != SIG_DFL) continue;
       struct sigaction ours {};
@@ -129,7 +129,7 @@ Process::Process(const std::string& command) {
   pid_ = fork();
   if (pid_ == 0) {  // only async-signal-safe calls from here to exec
     setpgid(0, 0);
-    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ}) signal(number, SIG_DFL);
+    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ}) signal(number, SIG_DFL);
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, nullptr);

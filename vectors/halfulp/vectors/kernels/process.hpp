@@ -1,7 +1,7 @@
 // Process: a shell command in a process group of its own, with pipes at its standard input and output.
 //
 // Decides: that nothing a user starts here outlives the command: the group is killed when the object goes,
-// on Ctrl-C, SIGTERM and SIGHUP.
+// on Ctrl-C, SIGTERM, SIGHUP and SIGQUIT.
 #pragma once
 
 #include <chrono>
