@@ -284,13 +284,15 @@ TEST(RecipeJudge, KindsOfFindings) {
   EXPECT_TRUE(one.judged(only_scales).passed());  // a column that is not given is not judged
 }
 
-TEST(RecipeJudge, AnyNanWhereTheRecipeLeavesItOpen) {
+TEST(RecipeJudge, EveryNanIsRightWhereOneIsExpected) {
   const OneRow one = one_row("recipe:fp8_channel/compressed_tensors,shape=1x2",
                              {std::numeric_limits<double>::quiet_NaN(), 1});
   RowAnswer got = one.right();
   got.scales[0] = 0xffc12345;
   EXPECT_TRUE(one.judged(got).passed());
-  got.codes[0] = 0xff;  // `positive` fixes the code of an element
+  got.codes[0] = 0xff;
+  EXPECT_TRUE(one.judged(got).passed());
+  got.codes[0] = 0x7e;  // a number
   EXPECT_FALSE(one.judged(got).passed());
 }
 
