@@ -118,7 +118,7 @@ std::string size_hint(const Answers& answers, const KernelColumn& column, const 
   const std::string own = std::to_string(size) + (size == 1 ? " byte" : " bytes");
   if (column.unpacked_words > 0 && bytes == shape.rows * column.unpacked_words * size)
     return "; one code per word, and the SPEC packs them: pack the codes, or leave packing= out";
-  for (const std::uint64_t times : {2, 4, 8}) {
+  for (const std::uint64_t times : {2u, 4u, 8u}) {
     if (bytes == wanted * times)
       return "; " + std::to_string(times * size) + " bytes per code, and codes of " + column.format +
              " are " + own + ": write the codes as words of " + own;
