@@ -33,7 +33,7 @@ std::size_t change_nans(const FormatSpec& format, std::vector<std::uint64_t>& wo
     if (!is_nan(format, word)) continue;
     const std::uint64_t before = word;
     word = change(word);
-    count += word != before ? 1 : 0;
+    count += word != before ? 1u : 0u;
   }
   return count;
 }

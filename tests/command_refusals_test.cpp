@@ -55,7 +55,7 @@ TEST(Refusals, MostInputsOfDiff) {
   const std::string a = "nvfp4/transformer_engine", b = "nvfp4/flashinfer";
   for (const char* most : {"-1", "0", "00", "1.5", "", "18446744073709551616"}) refuses({"diff", a, b, "--max", most}, "--max");
   for (const char* search : {"threshold", "random", "all"}) {
-    for (const std::uint64_t most : {1, 2, 60, 500}) {
+    for (const std::uint64_t most : {1u, 2u, 60u, 500u}) {
       const auto result = run({"diff", "mxfp8/rceil", "mxfp8/cudnn", "--json", "--search", search, "--max", std::to_string(most)});
       ASSERT_EQ(result.status, 3) << result.error;
       std::uint64_t tried = 0;
