@@ -177,19 +177,25 @@ std::uint32_t engine_chain(const EnginePlan& plan, const ChunkOperands& operands
   return c;
 }
 
+/// Operand `n` of a row that may have none.
+template <class T>
+const T* operand(const T* first, std::size_t n) {
+  return first == nullptr ? nullptr : first + n;
+}
+
 std::uint32_t row_result(const EnginePlan& plan, const RowOperands& row, std::uint32_t c) {
   const MmaSpec& spec = plan.spec;
   const bool by_row = is_row_scheme(spec.model.scheme);
   const auto stretch = [&](std::size_t first, std::size_t length, std::uint32_t start) {
-    if (by_row) return float_row(plan, row.a_words + first, row.b_words + first, length, start);
+    if (by_row) return float_row(plan, operand(row.a_words, first), operand(row.b_words, first), length, start);
     const std::size_t skipped = spec.model.scale.block == 0 ? 0 : first / static_cast<std::size_t>(spec.model.scale.block);
-    return engine_chain(plan, {row.a + first, row.b + first, length, row.scale_a + skipped, row.scale_b + skipped}, start);
+    return engine_chain(plan, {operand(row.a, first), operand(row.b, first), length, operand(row.scale_a, skipped), operand(row.scale_b, skipped)}, start);
   };
   if (spec.interval == 0) return stretch(0, row.count, c);
   const auto interval = static_cast<std::size_t>(spec.interval);
   for (std::size_t first = 0, piece = 0; first < row.count; first += interval, ++piece) {
     const std::uint32_t partial = stretch(first, std::min(interval, row.count - first), 0);
-    c = promoted(spec, c, partial, row.scale_a + piece, row.scale_b + piece);
+    c = promoted(spec, c, partial, operand(row.scale_a, piece), operand(row.scale_b, piece));
   }
   return c;
 }
