@@ -32,7 +32,7 @@ std::size_t change_nans(const FormatSpec& format, std::vector<std::uint64_t>& wo
   for (std::uint64_t& word : words) {
     if (!is_nan(format, word)) continue;
     const std::uint64_t before = word;
-    word = change(word);
+    word = static_cast<std::uint64_t>(change(word));
     count += word != before ? 1u : 0u;
   }
   return count;

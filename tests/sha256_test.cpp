@@ -27,7 +27,7 @@ TEST(Sha256, the_processors_instructions_and_pieces_change_nothing) {
   std::string text(5000, '\0');
   for (std::size_t i = 0; i < text.size(); ++i) text[i] = static_cast<char>(i * i >> 3);
   const auto bytes = std::as_bytes(std::span(text));
-  for (const std::size_t blocks : {0, 1, 2, 3, 78}) {
+  for (const std::size_t blocks : {0u, 1u, 2u, 3u, 78u}) {
     halfulp::vectors::Sha256State fast = {1, 2, 3, 4, 5, 6, 7, 8}, portable = fast;
     halfulp::vectors::sha256_blocks(fast, bytes.data(), blocks);
     halfulp::vectors::sha256_blocks_portable(portable, bytes.data(), blocks);
@@ -36,7 +36,7 @@ TEST(Sha256, the_processors_instructions_and_pieces_change_nothing) {
   halfulp::vectors::Sha256 whole;
   whole.add(bytes);
   const std::string want = whole.hex();
-  for (const std::size_t piece : {1, 7, 63, 64, 65, 200}) {
+  for (const std::size_t piece : {1u, 7u, 63u, 64u, 65u, 200u}) {
     halfulp::vectors::Sha256 sha;
     for (std::size_t i = 0; i < bytes.size(); i += piece)
       sha.add(bytes.subspan(i, std::min(piece, bytes.size() - i)));

@@ -164,23 +164,23 @@ std::uint32_t engine_chunk(const EnginePlan& plan, const ChunkOperands& operands
   return scaled_fused(plan, operands, c);
 }
 
+/// Operand `n` of a row that may have none.
+template <class T>
+const T* operand(const T* first, std::size_t n) {
+  return first == nullptr ? nullptr : first + n;
+}
+
 std::uint32_t engine_chain(const EnginePlan& plan, const ChunkOperands& operands, std::uint32_t c) {
   const std::size_t chunk = plan.chunk(operands.count);
   const auto block = static_cast<std::size_t>(plan.spec.model.scale.block);
   for (std::size_t first = 0; first == 0 || first < operands.count; first += chunk) {
     const std::size_t scales = block == 0 ? 0 : first / block;
     c = engine_chunk(plan,
-                     {operands.a + first, operands.b + first, std::min(chunk, operands.count - first), operands.scale_a + scales,
-                      operands.scale_b + scales},
+                     {operand(operands.a, first), operand(operands.b, first), std::min(chunk, operands.count - first), operand(operands.scale_a, scales),
+                      operand(operands.scale_b, scales)},
                      c);
   }
   return c;
-}
-
-/// Operand `n` of a row that may have none.
-template <class T>
-const T* operand(const T* first, std::size_t n) {
-  return first == nullptr ? nullptr : first + n;
 }
 
 std::uint32_t row_result(const EnginePlan& plan, const RowOperands& row, std::uint32_t c) {
