@@ -11,6 +11,7 @@
 #include "halfulp/accumulation/models.hpp"
 #include "halfulp/oracle/limits.hpp"
 #include "halfulp/oracle/nearest.hpp"
+#include "halfulp/words.hpp"
 
 namespace accumulation_rows {
 
@@ -144,21 +145,13 @@ class RowMaker {
 
 /// Every pair of formats and every output of a model: its plain specs, under both zero rules where there are two.
 inline std::vector<MmaSpec> specs_of(const halfulp::accumulation::AccumulationModel& model) {
-  const auto split = [](std::string_view text) {
-    std::vector<std::string> words;
-    while (!text.empty()) {
-      const auto blank = text.find(' ');
-      words.emplace_back(text.substr(0, blank));
-      text = blank == std::string_view::npos ? std::string_view{} : text.substr(blank + 1);
-    }
-    return words;
-  };
   std::vector<MmaSpec> specs;
-  for (const std::string& a : split(model.inputs)) {
-    for (const std::string& b : split(model.inputs)) {
+  for (const std::string_view a : halfulp::words_of(model.inputs)) {
+    for (const std::string_view b : halfulp::words_of(model.inputs)) {
       if (a != b && !model.mixed_inputs) continue;
-      for (const std::string& output : split(model.outputs)) {
-        MmaSpec spec = halfulp::accumulation::make_spec({.model = std::string(model.name), .format_a = a, .format_b = b, .output = output});
+      for (const std::string_view output : halfulp::words_of(model.outputs)) {
+        MmaSpec spec = halfulp::accumulation::make_spec({.model = std::string(model.name), .format_a = std::string(a),
+                                                              .format_b = std::string(b), .output = std::string(output)});
         specs.push_back(spec);
         if (!halfulp::accumulation::has_zero_rule(model)) continue;
         spec.zero_rule = halfulp::accumulation::ZeroRule::b;

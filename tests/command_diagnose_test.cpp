@@ -1,39 +1,25 @@
 // `halfulp diagnose` and `halfulp coverage` as a user runs them.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "command_runner.hpp"
+#include "temporary_folder.hpp"
 
 namespace {
 
-namespace fs = std::filesystem;
 using command::expect_one_error_line;
 using command::run;
 using Json = nlohmann::json;
 
-/// A folder that goes away with the test.
-class Folder {
- public:
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "halfulp-diagnose-XXXXXX").string();
-    path_ = mkdtemp(name.data());
-  }
-  ~Folder() { fs::remove_all(path_); }
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  fs::path path_;
-};
+using Folder = halfulp::test::TemporaryFolder;
 
 TEST(Diagnose, names_what_a_file_of_answers_follows) {
   const Folder folder;
-  const std::string pack = folder.file("pack");
+  const std::string pack = folder / "pack";
   ASSERT_EQ(run({"gen", "cast:f16:e4m3", "-o", pack, "--level", "exhaustive"}).status, 0);
-  const std::string other = folder.file("other");
+  const std::string other = folder / "other";
   ASSERT_EQ(
       run({"gen", "cast:f16:e4m3,rounding=ties_to_away", "-o", other, "--level", "exhaustive"}).status, 0);
   const command::Result result = run({"diagnose", pack, "--got", other + "/expected.bin"});
@@ -74,7 +60,7 @@ TEST(Diagnose, names_what_the_blocks_of_a_recipe_follow) {
   EXPECT_EQ(of_spec.status, 1) << of_spec.error;
   EXPECT_NE(of_spec.out.find("  all 24 rows match recipe:mxfp8/rceil"), std::string::npos) << of_spec.out;
   const Folder folder;
-  const std::string pack = folder.file("pack"), other = folder.file("other");
+  const std::string pack = folder / "pack", other = folder / "other";
   ASSERT_EQ(run({"gen", spec, "-o", pack, "--quiet"}).status, 0);
   const command::Result of_pack = run({"diagnose", pack, "--impl", "recipe:mxfp8/rceil", "--json"});
   EXPECT_EQ(of_pack.status, 1) << of_pack.error;
@@ -110,7 +96,7 @@ TEST(Diagnose, refuses_what_it_cannot_use) {
 
 TEST(Coverage, counts_a_level_and_a_pack_alike) {
   const Folder folder;
-  const std::string pack = folder.file("pack");
+  const std::string pack = folder / "pack";
   ASSERT_EQ(run({"gen", "cast:f32:e5m2", "-o", pack}).status, 0);
   const command::Result of_pack = run({"coverage", pack, "--json"});
   const command::Result of_level = run({"coverage", "cast:f32:e5m2", "--json"});

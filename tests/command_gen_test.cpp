@@ -2,42 +2,19 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "command_runner.hpp"
 #include "halfulp/vectors/pack/pack.hpp"
+#include "temporary_folder.hpp"
 
 namespace command {
 namespace {
 
 namespace fs = std::filesystem;
 
-class Folder {
- public:
-  Folder() {
-    char name[] = "/tmp/halfulp-test-XXXXXX";
-    path_ = mkdtemp(name);
-  }
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-  std::ptrdiff_t files() const { return std::distance(fs::directory_iterator(path_), {}); }
-
- private:
-  std::string path_;
-};
-
-std::string bytes_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
+using Folder = halfulp::test::TemporaryFolder;
 
 TEST(Gen, OneLineSaysWhatWasWritten) {
   const Folder folder;
@@ -48,8 +25,8 @@ TEST(Gen, OneLineSaysWhatWasWritten) {
   EXPECT_EQ(r.out, "65536 rows, level exhaustive, exhaustive, " + std::to_string(bytes) + " bytes in " +
                        folder / "a" + "\n");
   EXPECT_EQ(r.error, "");
-  EXPECT_EQ(bytes_of(folder / "a/input.bin").size(), 131072u);
-  EXPECT_EQ(bytes_of(folder / "a/expected.bin").size(), 65536u);
+  EXPECT_EQ(halfulp::test::read_bytes(folder / "a/input.bin").size(), 131072u);
+  EXPECT_EQ(halfulp::test::read_bytes(folder / "a/expected.bin").size(), 65536u);
   const Result quiet = run({"gen", "cast:bf16:e4m3", "-o", folder / "b.npz", "--quiet"});
   EXPECT_EQ(quiet.status, 0);
   EXPECT_EQ(quiet.out + quiet.error, "");
@@ -90,7 +67,7 @@ TEST(Gen, TheSameBytesOnEveryNumberOfThreadsAndOtherOnesForAnotherSeed) {
     std::string all;
     for (const char* file : {"manifest.json", "input.bin", "expected.bin", "flags.bin", "status.bin",
                              "vectors.txt", "vectors.memh"})
-      all += bytes_of(folder / (name + "/" + file));
+      all += halfulp::test::read_bytes(folder / (name + "/" + file));
     return all;
   };
   const std::string one = made("one", "1", "1");
@@ -105,8 +82,8 @@ TEST(Gen, FurtherFormsStandBesideTheColumns) {
   ASSERT_EQ(r.status, 0) << r.error;
   for (const char* file : {"vectors.npz", "vectors.safetensors", "vectors.memh", "vectors.h", "vectors.txt",
                            "vectors.json", "manifest.json"})
-    EXPECT_GT(bytes_of(folder / (std::string("a/") + file)).size(), 100u) << file;
-  EXPECT_EQ(bytes_of(folder / "a/vectors.txt").substr(0, 36), "# input:e2m1 expected:f32; decode:e2");
+    EXPECT_GT(halfulp::test::read_bytes(folder / (std::string("a/") + file)).size(), 100u) << file;
+  EXPECT_EQ(halfulp::test::read_bytes(folder / "a/vectors.txt").substr(0, 36), "# input:e2m1 expected:f32; decode:e2");
 }
 
 struct Bad {
@@ -136,7 +113,7 @@ TEST(Gen, BadArgumentsGiveOneLineAndLeaveNothing) {
     expect_one_error_line(r.error);
     EXPECT_NE(r.error.find(bad.message), std::string::npos) << r.error;
   }
-  EXPECT_EQ(folder.files(), 0);
+  EXPECT_EQ(folder.files(), 0u);
   EXPECT_EQ(run({"gen", "decode:e2m1", "-o", folder / "a"}).status, 0);
   const Result again = run({"gen", "decode:e2m1", "-o", folder / "a"});
   EXPECT_EQ(again.status, 2);
@@ -145,7 +122,7 @@ TEST(Gen, BadArgumentsGiveOneLineAndLeaveNothing) {
   EXPECT_EQ(file.status, 2);
   EXPECT_NE(file.error.find("is one file"), std::string::npos) << file.error;
   EXPECT_EQ(run({"gen", "decode:e2m1"}).status, 2);
-  EXPECT_EQ(folder.files(), 1);
+  EXPECT_EQ(folder.files(), 1u);
 }
 
 TEST(Gen, ItsExamplesWorkAsTyped) {
@@ -163,7 +140,7 @@ TEST(Gen, ItsExamplesWorkAsTyped) {
     ++examples;
   }
   EXPECT_EQ(examples, 4);
-  EXPECT_EQ(folder.files(), 4);
+  EXPECT_EQ(folder.files(), 4u);
 }
 
 TEST(Gen, WhatItAndQuantizeWriteAreReadAsPacks) {
@@ -203,7 +180,7 @@ TEST(Gen, AFullDiskLeavesNothing) {
     EXPECT_EQ(r.status, 2) << r.out;
     expect_one_error_line(r.error);
     EXPECT_NE(r.error.find("cannot be written"), std::string::npos) << r.error;
-    EXPECT_EQ(folder.files(), 0) << name;
+    EXPECT_EQ(folder.files(), 0u) << name;
   }
 }
 
@@ -216,7 +193,7 @@ TEST(Gen, CtrlCLeavesNothing) {
                                ")\" ]; do sleep 0.05; done; sleep 0.2; "
                                "kill -TERM $child; wait $child; echo status $?");
     EXPECT_EQ(r.out, "status 143\n") << r.error;
-    EXPECT_EQ(folder.files(), 0) << name;
+    EXPECT_EQ(folder.files(), 0u) << name;
   }
 }
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "command_runner.hpp"
+#include "temporary_folder.hpp"
 
 namespace {
 
@@ -19,15 +20,11 @@ bool found(const std::string& tool) {
 class Example : public testing::Test {
  protected:
   void SetUp() override {
-    char name[] = "/tmp/halfulp_example_XXXXXX";
-    ASSERT_NE(mkdtemp(name), nullptr);
-    folder_ = name;
-    std::filesystem::copy(kExamples, folder_);
+    std::filesystem::copy(kExamples, folder_ / "");
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
 
   command::Result shell(const std::string& text) const {
-    return command::run_shell("cd " + folder_ + "; " + text);
+    return command::run_shell("cd " + folder_ / "" + "; " + text);
   }
   void expect_exact(const std::string& text) const {
     const command::Result result = shell(text);
@@ -41,7 +38,7 @@ class Example : public testing::Test {
   }
 
  private:
-  std::string folder_;
+  const halfulp::test::TemporaryFolder folder_;
 };
 
 TEST_F(Example, c_filter) {

@@ -9,6 +9,7 @@
 
 #include "halfulp/error.hpp"
 #include "halfulp/oracle/value.hpp"
+#include "halfulp/recipes/cut_after.hpp"
 #include "halfulp/recipes/quantize_exact.hpp"
 #include "recipe_data.hpp"
 
@@ -23,35 +24,11 @@ inline bool same_number(double engine, const oracle::Value& truth) {
   return value.cls == truth.cls && value.negative == truth.negative && value.magnitude == truth.magnitude;
 }
 
-/// The recipe up to a step, whose result is stored in full as the scale (tensor, block) or the code
-/// (element).
-inline recipes::QuantRecipe cut_after(const recipes::QuantRecipe& recipe, std::size_t step) {
-  recipes::QuantRecipe cut = recipe;
-  cut.steps.resize(step + 1);
-  recipes::Step keep;
-  keep.op = recipes::Op::cast;
-  keep.scope = cut.steps.back().scope;
-  keep.operands = {cut.steps.back().result};
-  keep.target = spec_of("f64");
-  keep.policy.overflow = Overflow::overflow;
-  keep.policy.nan_sign = NanSign::positive;
-  keep.result = cut.registers++;
-  cut.tensor_scale.reg = cut.scale.reg = cut.zero.reg = cut.code.reg = cut.keep_reg = -1;
-  auto& stored = keep.scope == recipes::Scope::tensor  ? cut.tensor_scale
-                 : keep.scope == recipes::Scope::block ? cut.scale
-                                                       : cut.code;
-  stored.reg = keep.result;
-  stored.format = keep.target;
-  stored.policy = keep.policy;
-  cut.steps.push_back(keep);
-  return cut;
-}
-
 /// The first statement at which the engines part on this tensor.
 inline std::string first_differing_step(const recipes::QuantRecipe& recipe, const Tensor& tensor,
                                         const recipes::Inputs& inputs) {
   for (std::size_t i = 0; i < recipe.steps.size(); ++i) {
-    const recipes::QuantRecipe cut = cut_after(recipe, i);
+    const recipes::QuantRecipe cut = recipes::cut_after(recipe, i);
     if (recipes::quantize(cut, tensor.view(), inputs) ==
         recipes::quantize_exact(cut, tensor.view(), inputs))
       continue;

@@ -1,4 +1,4 @@
-// Byte strings, temporary folders, messages and a Python for the tests of tensor files.
+// Byte strings, messages and a Python for the tests of tensor files.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -8,8 +8,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,8 +15,13 @@
 
 #include "halfulp/error.hpp"
 #include "halfulp/tensors/tensor.hpp"
+#include "temporary_folder.hpp"
 
 namespace halfulp::tensors {
+
+using test::read_bytes;
+using test::TemporaryFolder;
+using test::write_bytes;
 
 /// The bytes of a literal, NULs included.
 template <std::size_t N>
@@ -64,37 +67,6 @@ std::string message_of(Run&& run) {
 
 inline bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
-}
-
-/// A folder that goes away with the test.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    char name[] = "/tmp/halfulp-test-XXXXXX";
-    path_ = mkdtemp(name);
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-  std::size_t files() const {
-    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(path_), {}));
-  }
-
- private:
-  std::string path_;
-};
-
-inline void write_bytes(const std::string& path, std::string_view bytes) {
-  std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-}
-
-inline std::string read_bytes(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 /// The Python of $HALFULP_PYTHON, else of .venv in the source tree, else python3.
