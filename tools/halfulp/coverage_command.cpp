@@ -1,5 +1,4 @@
 // `halfulp coverage`: what the rows of a pack, or of a level, reach.
-#include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -8,6 +7,7 @@
 #include "halfulp/names.hpp"
 #include "halfulp/vectors/coverage.hpp"
 #include "halfulp/vectors/verify_pack.hpp"
+#include "streams.hpp"
 #include "values.hpp"
 
 namespace halfulp::tool {
@@ -88,10 +88,7 @@ std::string json_of(const Counted& counted) {
 
 int run_coverage(const CoverageArguments& arguments, const Globals& globals) {
   const Counted counted = count(arguments);
-  const std::string text =
-      globals.json ? json_of(counted) : counted.spec + "\n" + coverage_text(counted.coverage);
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
-    throw InputError("standard output", "it cannot be written", "write to a place that can take it");
+  print(globals.json ? json_of(counted) : counted.spec + "\n" + coverage_text(counted.coverage));
   if (counted.coverage.words == 0) return kIncomplete;
   // Enumerators stand in falling order of proof.
   return counted.coverage.completeness() <= counted.claimed ? kPassed : kMismatch;

@@ -1,5 +1,4 @@
 // `halfulp diagnose`: which named behaviour explains the answers of a kernel.
-#include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -13,6 +12,7 @@
 #include "halfulp/vectors/diagnose_text.hpp"
 #include "halfulp/vectors/verify_pack.hpp"
 #include "plug_options.hpp"
+#include "streams.hpp"
 #include "values.hpp"
 #include "verify_recipe.hpp"
 
@@ -35,11 +35,6 @@ constexpr char kExamples[] =
     "  halfulp diagnose cast:f32:e4m3 --impl halfulp\n"
     "  halfulp diagnose recipe:mxfp8/ocp_floor --impl recipe:mxfp8/rceil\n"
     "  halfulp diagnose decode:e4m3 --exec 'halfulp cast --from e4m3 --to f32 --overflow overflow' --text";
-
-void print(const std::string& text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
-    throw InputError("standard output", "it cannot be written", "write to a place that can take it");
-}
 
 VerifyOptions options_of(const DiagnoseArguments& arguments, const Globals& globals) {
   VerifyOptions options;

@@ -9,6 +9,7 @@
 #include "halfulp/names.hpp"
 #include "halfulp/plan.hpp"
 #include "halfulp/text.hpp"
+#include "halfulp/words.hpp"
 #include "streams.hpp"
 #include "values.hpp"
 
@@ -25,16 +26,6 @@ constexpr char kExamples[] =
     "  halfulp formats\n"
     "  halfulp formats e4m3\n"
     "  halfulp formats binary8p3se --codes";
-
-std::vector<std::string> words_of(std::string_view text) {
-  std::vector<std::string> words;
-  while (!text.empty()) {
-    const auto blank = text.find(' ');
-    words.emplace_back(text.substr(0, blank));
-    text = blank == std::string_view::npos ? std::string_view{} : text.substr(blank + 1);
-  }
-  return words;
-}
 
 bool has_exponent(const FormatSpec& spec) {
   return spec.encoding == Encoding::floating;

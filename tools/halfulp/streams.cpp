@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include "commands.hpp"
 #include "halfulp/error.hpp"
@@ -36,6 +37,12 @@ void Output::flush() {
     rest.remove_prefix(static_cast<std::size_t>(written));
   }
   text_.clear();
+}
+
+void print(std::string text) {
+  Output output;
+  output.text() = std::move(text);
+  output.flush();
 }
 
 bool LineInput::fill() {

@@ -26,6 +26,9 @@ class Output {
   std::string text_;
 };
 
+/// Writes a whole answer to standard output. Throws InputError when the system refuses.
+void print(std::string text);
+
 /// Lines of standard input: blank ones and `#` comments are skipped, blanks and carriage returns at the
 /// ends removed.
 class LineInput {

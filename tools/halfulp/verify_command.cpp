@@ -11,6 +11,7 @@
 #include "files.hpp"
 #include "halfulp/vectors/listing.hpp"
 #include "halfulp/vectors/reports/report.hpp"
+#include "streams.hpp"
 #include "values.hpp"
 #include "verify_json.hpp"
 #include "verify_subject.hpp"
@@ -25,12 +26,6 @@ constexpr char kExamples[] =
     "  halfulp verify cast:f32:e4m3 --exec 'halfulp cast --from f32 --to e4m3' --text\n"
     "  halfulp verify --impl list\n"
     "  halfulp verify cast:bf16:e5m2,rounding=toward_zero --impl halfulp-batch --level exhaustive";
-
-void print(const std::string& text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
-    throw InputError("standard output", "it cannot be written", "write to a place that can take it");
-  }
-}
 
 /// One rewritten line with the share, the rate and the time left.
 class Progress {

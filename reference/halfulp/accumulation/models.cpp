@@ -7,6 +7,7 @@
 #include "halfulp/error.hpp"
 #include "halfulp/formats.hpp"
 #include "halfulp/plan.hpp"
+#include "halfulp/words.hpp"
 
 namespace halfulp::accumulation {
 namespace {
@@ -55,16 +56,6 @@ constexpr auto kModels = std::to_array<AccumulationModel>({
 constexpr FormatSpec kOutputs[] = {spec_of("f32"), spec_of("f16"), spec_of("int32")};
 constexpr std::string_view kOutputNames[] = {"f32", "f16", "int32"};
 constexpr FormatSpec kE8m0 = spec_of("e8m0"), kUe4m3 = spec_of("ue4m3"), kF32 = spec_of("f32");
-
-std::vector<std::string_view> words_of(std::string_view text) {
-  std::vector<std::string_view> words;
-  while (!text.empty()) {
-    const auto blank = text.find(' ');
-    words.push_back(text.substr(0, blank));
-    text = blank == std::string_view::npos ? std::string_view{} : text.substr(blank + 1);
-  }
-  return words;
-}
 
 std::string joined(std::string_view text) {
   std::string list;

@@ -2,42 +2,16 @@
 // in a tensor.
 #include "halfulp/tensors/safetensors_json.hpp"
 
-#include <cstddef>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
+
+#include "halfulp/tensors/json_cursor.hpp"
 
 namespace halfulp::tensors {
 namespace {
 
 using nlohmann::json;
-
-/// Characters whose position is known to the handler, which the parser does not tell it.
-class Cursor {
- public:
-  using iterator_category = std::input_iterator_tag;
-  using value_type = char;
-  using difference_type = std::ptrdiff_t;
-  using pointer = const char*;
-  using reference = const char&;
-  Cursor(const char* at, const char** seen) : at_(at), seen_(seen) {}
-  reference operator*() const { return *at_; }
-  Cursor& operator++() {
-    *seen_ = ++at_;
-    return *this;
-  }
-  Cursor operator++(int) {
-    Cursor before = *this;
-    ++*this;
-    return before;
-  }
-  friend bool operator!=(const Cursor& a, const Cursor& b) { return a.at_ != b.at_; }
-
- private:
-  const char* at_;
-  const char** seen_;
-};
 
 class Handler : public nlohmann::json_sax<json> {
  public:
@@ -169,7 +143,7 @@ SafetensorsJson parse_safetensors_json(std::string_view text, const std::string&
   const char* seen = text.data();
   const char* end = text.data() + text.size();
   Handler handler(file, offset, text.data(), &seen);
-  json::sax_parse(Cursor(text.data(), &seen), Cursor(end, &seen), &handler);
+  json::sax_parse(JsonCursor(text.data(), &seen), JsonCursor(end, &seen), &handler);
   return std::move(handler.result);
 }
 

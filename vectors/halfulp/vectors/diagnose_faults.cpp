@@ -1,18 +1,10 @@
 // Wrong ways to read a source, to write a code, and to treat NaN and Inf.
 #include "halfulp/vectors/diagnose_behaviour.hpp"
+#include "halfulp/vectors/fault_predicates.hpp"
 
 namespace halfulp::vectors {
 namespace {
 
-bool any_format(const FormatSpec&) {
-  return true;
-}
-bool is_floating(const FormatSpec& format) {
-  return format.encoding == Encoding::floating;
-}
-bool has_fraction(const FormatSpec& format) {
-  return is_floating(format) && format.subnormals == Subnormals::gradual && format.fraction_bits > 0;
-}
 bool is_signed_floating(const FormatSpec& format) {
   return is_floating(format) && format.is_signed;
 }
@@ -20,10 +12,6 @@ bool is_number(const FormatSpec& to, std::uint64_t code) {
   const NumberClass reached = unpack(to, code).number_class;
   return reached != NumberClass::nan && reached != NumberClass::infinity;
 }
-std::int32_t binade_of(const Unpacked& x) {
-  return x.exponent + bit_width(x.significand) - 1;
-}
-
 // ---- reading ----
 
 std::uint64_t swap_bytes(std::uint64_t word, int bytes) {

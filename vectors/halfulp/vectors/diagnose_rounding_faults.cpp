@@ -2,22 +2,11 @@
 #include <algorithm>
 
 #include "halfulp/vectors/diagnose_behaviour.hpp"
+#include "halfulp/vectors/fault_predicates.hpp"
 
 namespace halfulp::vectors {
 namespace {
 
-bool any_format(const FormatSpec&) {
-  return true;
-}
-bool is_floating(const FormatSpec& format) {
-  return format.encoding == Encoding::floating;
-}
-bool has_subnormals(const FormatSpec& format) {
-  return is_floating(format) && format.subnormals == Subnormals::gradual;
-}
-bool has_fraction(const FormatSpec& format) {
-  return has_subnormals(format) && format.fraction_bits > 0;
-}
 bool is_grid(const FormatSpec& format) {
   return is_floating(format) || format.encoding == Encoding::twos_complement;
 }
@@ -50,10 +39,6 @@ Unpacked cut_below(Unpacked x, std::int32_t unit) {
   x.significand = drop < 64 ? x.significand & ~low_mask(drop) : 0;
   if (x.significand == 0) x.number_class = NumberClass::zero;
   return x;
-}
-
-std::int32_t binade_of(const Unpacked& x) {
-  return x.exponent + bit_width(x.significand) - 1;
 }
 
 template <int Bits>

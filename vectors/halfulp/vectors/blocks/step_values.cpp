@@ -3,40 +3,12 @@
 
 #include <bit>
 
+#include "halfulp/recipes/cut_after.hpp"
 #include "halfulp/recipes/quantize.hpp"
 
 namespace halfulp::vectors {
-namespace {
-
-using recipes::QuantRecipe;
 using recipes::Scope;
 using recipes::Step;
-
-/// The recipe up to a step, whose result is stored in binary64 in place of the tensor scale, the block
-/// scale or the code.
-QuantRecipe cut_after(const QuantRecipe& recipe, std::size_t step) {
-  QuantRecipe cut = recipe;
-  cut.steps.resize(step + 1);
-  Step keep;
-  keep.op = recipes::Op::cast;
-  keep.scope = cut.steps.back().scope;
-  keep.operands = {cut.steps.back().result};
-  keep.target = spec_of("f64");
-  keep.policy.overflow = Overflow::overflow;
-  keep.result = cut.registers++;
-  if (keep.scope == Scope::tensor) cut.tensor_scale.reg = -1;
-  cut.scale.reg = cut.zero.reg = cut.code.reg = cut.keep_reg = -1;
-  recipes::Stored& stored = keep.scope == Scope::tensor  ? cut.tensor_scale
-                            : keep.scope == Scope::block ? cut.scale
-                                                         : cut.code;
-  stored.reg = keep.result;
-  stored.format = keep.target;
-  stored.policy = keep.policy;
-  cut.steps.push_back(keep);
-  return cut;
-}
-
-}  // namespace
 
 std::vector<StepValue> step_values(const RecipePlan& plan, const RecipeRow& row, std::int64_t block,
                                    std::int64_t element) {
@@ -48,7 +20,7 @@ std::vector<StepValue> step_values(const RecipePlan& plan, const RecipeRow& row,
     if (step.op == recipes::Op::constant || (step.scope == Scope::tensor && given_scale)) continue;
     if (step.scope == Scope::element && element < 0) continue;
     const recipes::Quantized q =
-        recipes::quantize(cut_after(plan.recipe, i), {plan.rows, plan.columns, row.values}, inputs);
+        recipes::quantize(recipes::cut_after(plan.recipe, i), {plan.rows, plan.columns, row.values}, inputs);
     const std::uint64_t word = step.scope == Scope::tensor  ? q.tensor_scale.value_or(0)
                                : step.scope == Scope::block ? q.scales[static_cast<std::size_t>(block)]
                                                             : q.codes[static_cast<std::size_t>(element)];

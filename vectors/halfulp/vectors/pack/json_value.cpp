@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "halfulp/error.hpp"
 #include "halfulp/tensors/bytes.hpp"
+#include "halfulp/tensors/json_cursor.hpp"
 
 namespace halfulp::vectors {
 namespace {
@@ -16,32 +16,6 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kAgain = "write it again with `halfulp gen`";
-
-/// Text whose position is known to the handler, which the parser does not tell it.
-class Cursor {
- public:
-  using iterator_category = std::input_iterator_tag;
-  using value_type = char;
-  using difference_type = std::ptrdiff_t;
-  using pointer = const char*;
-  using reference = const char&;
-  Cursor(const char* at, const char** seen) : at_(at), seen_(seen) {}
-  reference operator*() const { return *at_; }
-  Cursor& operator++() {
-    *seen_ = ++at_;
-    return *this;
-  }
-  Cursor operator++(int) {
-    const Cursor before = *this;
-    ++*this;
-    return before;
-  }
-  friend bool operator!=(const Cursor& a, const Cursor& b) { return a.at_ != b.at_; }
-
- private:
-  const char* at_;
-  const char** seen_;
-};
 
 class Handler : public nlohmann::json_sax<json> {
  public:
@@ -140,7 +114,7 @@ JsonValue parse_json(std::string_view text, std::string_view origin) {
   const char* const start = text.data();
   const char* seen = start;
   Handler handler(origin, start, &seen);
-  json::sax_parse(Cursor(start, &seen), Cursor(start + text.size(), &seen), &handler);
+  json::sax_parse(tensors::JsonCursor(start, &seen), tensors::JsonCursor(start + text.size(), &seen), &handler);
   return std::move(handler.root);
 }
 

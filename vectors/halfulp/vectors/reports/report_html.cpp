@@ -1,4 +1,5 @@
 // The report as one page: no script, no outside resources.
+#include "halfulp/explain/html.hpp"
 #include "halfulp/names.hpp"
 #include "halfulp/vectors/kernels/plugged.hpp"
 #include "halfulp/vectors/reports/report.hpp"
@@ -24,17 +25,7 @@ td.number, th.number { text-align: right; }
 )css";
 
 std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : printable(text, text.size())) {
-    switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      default: out += c;
-    }
-  }
-  return out;
+  return explain::escaped(printable(text, text.size()));
 }
 
 std::string outcome_class(Report::Outcome outcome) {
