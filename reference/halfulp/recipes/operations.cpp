@@ -83,14 +83,14 @@ std::vector<double> hadamard(std::vector<double> values, Precision precision) {
   return values;
 }
 
-/// At position fraction * (n - 1) of the sorted values: below + weight * (above - below), and from weight 1/2 upward
+/// At position fraction * (n - 1) of the values in order, equal ones (+0 and -0) as they stand: below + weight * (above - below), and from weight 1/2 upward
 /// above - (above - below) * (1 - weight), every operation rounded. NaN when any value is.
 double quantile(std::vector<double> values, double fraction, Precision precision) {
   if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
   for (const double value : values) {
     if (std::isnan(value)) return value;
   }
-  std::sort(values.begin(), values.end());
+  std::stable_sort(values.begin(), values.end());
   const double position = rounded(fraction * rounded(static_cast<double>(values.size() - 1), precision), precision);
   const double floor = std::floor(position), last = static_cast<double>(values.size() - 1);
   const double below = values[static_cast<std::size_t>(std::clamp(floor, 0.0, last))];
