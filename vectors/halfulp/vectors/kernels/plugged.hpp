@@ -68,6 +68,9 @@ struct Plug {
 /// 1234567 as 1,234,567.
 std::string grouped_digits(std::uint64_t number);
 
+/// `1 row`, `1,234 rows`: the noun in the singular is given.
+std::string counted(std::uint64_t number, std::string_view noun);
+
 /// `60 s` or `1500 ms`.
 std::string duration_text(std::chrono::milliseconds time);
 
