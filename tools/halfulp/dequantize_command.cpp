@@ -167,7 +167,7 @@ int dequantize_file(const DequantizeOptions& options, const Globals& globals) {
   const std::optional<StoredRecipe> stored = checkpoint ? std::nullopt : stored_recipe(options.input);
   const QuantRecipe recipe = recipe_to_read(options.recipe, stored, options.input);
   const recipes::Inputs inputs = make_inputs(options.recipe, recipe, Direction::back);
-  QuantizedColumns columns = checkpoint ? read_checkpoint(options.input, recipe) : read_columns(options.input, recipe);
+  QuantizedColumns columns = checkpoint ? read_checkpoint(options.input, recipe) : read_columns(options.input, recipe, stored);
   complete_tensor_scale(recipe, inputs, "input " + quoted(options.input), columns.quantized);
   if (columns.shape.empty()) columns.shape = {1};
   const std::size_t axis = stored ? stored->axis : columns.shape.size() - 1;

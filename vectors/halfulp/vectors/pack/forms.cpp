@@ -9,6 +9,7 @@
 #include "halfulp/vectors/pack/form_lines.hpp"
 #include "halfulp/vectors/pack/form_texts.hpp"
 #include "halfulp/vectors/pack/rows.hpp"
+#include "halfulp/vectors/kernels/plugged.hpp"
 
 namespace halfulp::vectors {
 namespace {
@@ -119,7 +120,7 @@ void check_form(Form form, const Manifest& manifest) {
                      "use npz or safetensors");
   if (manifest.rows <= most) return;
   throw InputError("form " + std::string(name_of(form)),
-                   std::to_string(manifest.rows) + " rows, and it takes at most " + std::to_string(most),
+                   counted(manifest.rows, "row") + ", and it takes at most " + std::to_string(most),
                    "use npz, safetensors, memh or txt, or a lower --level");
 }
 
