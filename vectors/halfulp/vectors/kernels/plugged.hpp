@@ -54,6 +54,8 @@ struct Plugged {
   /// To be called after the last row: what is only known then. May be empty.
   std::function<std::vector<KernelFinding>()> finish;
   std::string version;  ///< what it says of itself; may be empty
+  /// False: the job's input columns may hold anything. Such a kernel loses no rows but the last.
+  bool reads_inputs = true;
 };
 
 /// What a user names as the kernel under test.
