@@ -9,7 +9,6 @@
 #include "halfulp/vectors/pack/form_lines.hpp"
 #include "halfulp/vectors/pack/form_texts.hpp"
 #include "halfulp/vectors/pack/rows.hpp"
-#include "halfulp/vectors/kernels/plugged.hpp"
 
 namespace halfulp::vectors {
 namespace {
@@ -120,7 +119,7 @@ void check_form(Form form, const Manifest& manifest) {
                      "use npz or safetensors");
   if (manifest.rows <= most) return;
   throw InputError("form " + std::string(name_of(form)),
-                   counted(manifest.rows, "row") + ", and it takes at most " + std::to_string(most),
+                   std::to_string(manifest.rows) + " rows, and it takes at most " + std::to_string(most),
                    "use npz, safetensors, memh or txt, or a lower --level");
 }
 
