@@ -65,6 +65,7 @@ TEST(Packing, codes_come_back_from_every_packing) {
       quantize(folder, one.recipe, shape, "plain");
       for (const std::string packing : one.packings) {
         for (const std::string form : {"packed", "packed.npz", "packed.safetensors"}) {
+          if (form != "packed" && shape != std::string("6x35")) continue;  // files of a form differ in the form alone
           quantize(folder, one.recipe, shape, form, {"--packing", packing});
           EXPECT_EQ(values(folder, form), values(folder, "plain")) << one.recipe << packing << form << shape;
           std::filesystem::remove_all(folder / form);

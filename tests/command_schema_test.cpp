@@ -56,7 +56,7 @@ TEST(Schema, everything_written_is_valid_and_lies_are_not) {
   made({"gen", "recipe:nvfp4/vllm,rows=8", "-o", folder / "recipe", "--also", "json"});
   made({"gen", "recipe:kvquant/k,to=uint2,rows=8,task=dequantize", "-o", folder / "dequantize", "--also", "json"});
   made({"quantize", "-r", "nvfp4/torchao", "-o", folder / "tensor"}, "0.5 -1 2 0.25\n1 3 -4 0.5\n");
-  made({"quantize", "-r", "fp8_static/vllm", "-o", folder / "static"}, "0.5 -1 2 0.25\n");
+  made({"quantize", "-r", "fp8_static/vllm", "--scale", "0.5", "-o", folder / "static"}, "0.5 -1 2 0.25\n");
   const std::string schemas = "\nSCHEMAS = '" + std::string(HALFULP_SOURCE_DIR) + "/vectors/schema/'\n";
   HALFULP_PYTHON_OR_SKIP(folder, "jsonschema, referencing", schemas + kScript);
 }
