@@ -90,7 +90,6 @@ const Mutant kMutants[] = {
     {"double_bf16", "rounds through bf16", "cast:f32:e4m3", via<"bf16">},
     {"double_f32", "rounds through f32", "cast:f64:bf16,overflow=overflow", via<"f32">},
     {"bf16_cut", "drops the low half of the word, then rounds", "cast:f32:e5m2", [](Behaviour& b) { b.via = spec_of("bf16"); b.via_rounding = toward_zero; }},
-    {"bf16_word_cut", "drops the low half of the word, of NaN too, so that some become Inf", "cast:f32:e5m2,overflow=overflow", [](Behaviour& b) { b.nan_cut = b.via = spec_of("bf16"); b.via_rounding = toward_zero; }},
     // range
     {"flush_in", "subnormal sources count as zero", "cast:f16:e5m2", set<&CastPolicy::flush, Flush::in>},
     {"flush_out", "subnormal results become zero", "cast:f32:e4m3", set<&CastPolicy::flush, Flush::out>},

@@ -24,9 +24,7 @@ CastResult Behaviour::number(Unpacked x) const {
 }
 
 CastResult Behaviour::operator()(std::uint64_t word) const {
-  Unpacked x = read ? read->read(from, word) : unpack(from, word);
-  if (nan_cut && x.number_class == NumberClass::nan && x.payload >> (64 - nan_cut->fraction_bits) == 0)
-    x.number_class = NumberClass::infinity;
+  const Unpacked x = read ? read->read(from, word) : unpack(from, word);
   const std::size_t side = x.negative ? 1 : 0;
   CastResult result;
   if (x.number_class == NumberClass::nan && nan_codes) {

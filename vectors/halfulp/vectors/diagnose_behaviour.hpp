@@ -81,7 +81,6 @@ struct Behaviour {
   const RoundingFault* rounding = nullptr;
   const ReadFault* read = nullptr;
   const OutputFault* output = nullptr;
-  std::optional<FormatSpec> nan_cut = {};  ///< NaN words are cut to this format's: Inf where no payload is left
   const SpecialFault* nan = nullptr;
   const SpecialFault* infinity = nullptr;
   std::optional<Codes> nan_codes = {};

@@ -19,7 +19,6 @@ enum Dimension : int {
   kZero,
   kLowBinade,
   kVia,
-  kNanCut,
   kNanSign,
   kNanCode,
   kNan
@@ -89,14 +88,6 @@ void add_intermediates(std::vector<Move>& moves, const CastPlan& spec, const Beh
                        b.via_rounding = Rounding::toward_zero;
                      }});
   }
-}
-
-/// Words of `format` are those of `from` without their low bits.
-bool begins_words_of(const FormatSpec& format, const FormatSpec& from) {
-  return format.encoding == Encoding::floating && from.encoding == Encoding::floating &&
-         format.non_finite == NonFinite::ieee && from.non_finite == NonFinite::ieee &&
-         format.width - format.fraction_bits == from.width - from.fraction_bits && format.bias == from.bias &&
-         format.is_signed == from.is_signed && format.fraction_bits < from.fraction_bits;
 }
 
 void add_dialects(std::vector<Base>& list, const CastPlan& spec) {
@@ -191,11 +182,6 @@ std::vector<Move> number_moves(const CastPlan& spec, const Behaviour& base) {
 
 std::vector<Move> nan_moves(const Behaviour& base) {
   std::vector<Move> moves;
-  for (const Format& format : kFormats) {
-    const FormatSpec cut = format.spec;
-    if (!begins_words_of(cut, base.from) || cut == base.to) continue;
-    moves.push_back({kNanCut, "nan=cut_to_" + std::string(format.name), [cut](Behaviour& b) { b.nan_cut = cut; }});
-  }
   if (base.to.has_nan()) {
     add_field<&CastPolicy::nan_sign>(moves, kNanSign, "nan", base);
     add_field<&CastPolicy::nan_code>(moves, kNanCode, "nan-code", base);
