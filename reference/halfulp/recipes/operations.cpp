@@ -59,8 +59,8 @@ double bits_add(double value, const std::string& amount) {
   return static_cast<double>(std::bit_cast<float>(bits + static_cast<std::uint32_t>(literal_value(amount))));
 }
 
+/// Of 256 elements, see check_block_sizes().
 double tree_sum(const std::vector<double>& tile, Precision precision) {
-  if (tile.size() != 256) throw InputError("tree_sum", "not a whole tile of 16 x 16", "pad the tensor");
   double sums[16] = {};
   for (std::size_t i = 0; i < 256; ++i) sums[i / 16] = rounded(sums[i / 16] + tile[i], precision);
   for (std::size_t half = 8; half >= 1; half /= 2) {
@@ -69,10 +69,10 @@ double tree_sum(const std::vector<double>& tile, Precision precision) {
   return sums[0];
 }
 
-/// Walsh-Hadamard transform without the factor 1/sqrt(n): a butterfly is one rounded sum and one rounded difference.
+/// Walsh-Hadamard transform without the factor 1/sqrt(n): a butterfly is one rounded sum and one rounded difference. The length is
+/// a power of two, see check_block_sizes().
 std::vector<double> hadamard(std::vector<double> values, Precision precision) {
   for (std::size_t stride = 1; stride < values.size(); stride *= 2) {
-    if (values.size() % (2 * stride) != 0) throw InputError("hadamard", "the length is not a power of two", "pad the tensor");
     for (std::size_t i = 0; i < values.size(); ++i) {
       if ((i & stride) != 0) continue;
       const double p = values[i], q = values[i + stride];

@@ -51,7 +51,7 @@ void check_column(const Manifest& manifest, const ColumnInfo& column, std::strin
   if (!count || !in_a_row || std::max(*count, *in_a_row) > (~0ull >> 1) / bytes)
     fail("its shape " + tensors::shape_text(column.shape) + " has 2^63 bytes or more");
   if (!manifest.is_tensor() && column.rows() != manifest.rows)
-    fail("it has " + std::to_string(column.rows()) + " rows, and the pack " +
+    fail("it has " + std::to_string(column.rows()) + (column.rows() == 1 ? " row" : " rows") + ", and the pack " +
          std::to_string(manifest.rows));
   const bool bit_column = column.role == Role::flags || column.role == Role::status;
   if (bit_column && ((column.format != "uint8" && column.format != "uint32") || column.shape.size() != 1))
