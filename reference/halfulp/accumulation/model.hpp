@@ -19,6 +19,7 @@ enum class Scheme : std::uint8_t {
   sequential,        ///< float32: multiply, round, add, round; from c
   fma_sequential,    ///< float32: one fused multiply-add per product; from c
   tree,              ///< float32: rounded products summed as a tree of adjacent pairs, then + c
+  warp_tree,         ///< float32: 32 lanes from +0, lane k mod 32 sums rounded products; lane l + lane l+16, 8, 4, 2, 1; then + c
   fused,             ///< aligned at the largest exponent, truncated, summed as integers, rounded once
   widened_halves,    ///< FP8 widened to f16: two fused sums of 16, k mod 4 in {0,1} then {2,3}, from 0; then one IEEE add with c
   scaled_groups,     ///< FP4: exact dots of groups of 16 times their scales, fused with c
@@ -63,6 +64,9 @@ struct AccumulationModel {
 
 /// Products per group of Scheme::scaled_groups: each group has one exact dot and one scale of either side.
 inline constexpr int kScaledGroup = 16;
+
+/// Lanes of Scheme::warp_tree. Halving distances are those of a shuffle-down and of a butterfly: both give the same sum.
+inline constexpr int kWarpLanes = 32;
 
 /// Exponent of a zero operand, a zero c or a zero scale where they take part.
 inline constexpr int kZeroExponent = -126;

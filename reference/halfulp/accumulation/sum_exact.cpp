@@ -131,7 +131,8 @@ std::uint32_t chunk_of(const MmaSpec& spec, const Row& row, std::uint32_t c) {
     case Scheme::exact:
     case Scheme::sequential:
     case Scheme::fma_sequential:
-    case Scheme::tree: break;
+    case Scheme::tree:
+    case Scheme::warp_tree: break;
   }
   return exact::software_row(spec, row, c);
 }
