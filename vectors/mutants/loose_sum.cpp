@@ -75,7 +75,7 @@ std::uint32_t chunk_sum(const MmaSpec& spec, const LooseSum& how, const MmaRow& 
   for (std::size_t k = first; k < first + count; ++k) {
     const Unpacked a = unpack(spec.a, row.a[k]), b = unpack(spec.b, row.b[k]);
     Term term = {a.negative != b.negative, a.significand * b.significand, a.exponent + b.exponent, alignment_of(a, spec.a) + alignment_of(b, spec.b)};
-    if (how.normalised && term.magnitude != 0) term.alignment = term.exponent + std::bit_width(term.magnitude) - 1;
+    if (how.normalised && term.magnitude != 0) term.alignment = term.exponent + static_cast<int>(std::bit_width(term.magnitude)) - 1;
     minus_zeros = minus_zeros && term.negative && term.magnitude == 0;
     terms.push_back(term);
   }

@@ -35,7 +35,7 @@ enum class Output : std::uint8_t { f32, f16, int32 };
 /// How zero operands and a zero c take part in the largest exponent: two public models differ.
 enum class ZeroRule : std::uint8_t {
   a,  ///< a zero has exponent -126 and takes part
-  b,  ///< a term that is zero is left out; the largest exponent has a floor (kFloors)
+  b,  ///< a term that is zero, a group whose products or scale are all zero, is left out; the largest exponent has a floor (kFloors)
 };
 
 /// Block scales that are part of a model. An empty format means none.
@@ -79,7 +79,7 @@ struct ExponentFloor {
   int fraction_bits;
   int f32, f16;
 };
-inline constexpr ExponentFloor kFloors[] = {{25, -133, -21}, {24, -132, -20}, {23, kNoExponent, -19}};
+inline constexpr ExponentFloor kFloors[] = {{35, -139, kNoExponent}, {25, -133, -21}, {24, -132, -20}, {23, kNoExponent, -19}};
 
 constexpr int exponent_floor(ZeroRule rule, int fraction_bits, Output output) {
   if (rule == ZeroRule::a) return kNoExponent;
