@@ -2,6 +2,7 @@
 #include "halfulp/accumulation/exact_dot.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "halfulp/accumulation/detail/exact_kernel.hpp"
 #include "halfulp/cast.hpp"
@@ -110,6 +111,35 @@ ExactDot::ExactDot(const FormatSpec& a, const FormatSpec& b) : a_(a), b_(b) {
   const int bits = a_.bits + b_.bits + 20;  // with kStretch terms
   if (a_.bits <= 62 && b_.bits <= 62) width_ = bits <= 62 ? Width::bits64 : bits <= 126 ? Width::bits128 : Width::wide;
   in_lanes_ = is_narrow_float(a) && is_narrow_float(b) && a_.bits + b_.bits + 16 <= 53;
+  if (in_lanes_) lift_ = std::ldexp(1.0, -(a_.unit + b_.unit));
+}
+
+namespace {
+
+/// Words of a narrow format as doubles, exactly.
+std::vector<double> numbers_of(const FormatSpec& format, std::span<const std::uint32_t> words) {
+  std::vector<double> numbers;
+  numbers.reserve(words.size());
+  for (const std::uint32_t word : words) {
+    const Unpacked x = unpack(format, word);
+    const double sign = x.negative ? -1 : 1;
+    if (x.number_class == NumberClass::nan) numbers.push_back(NAN);
+    else if (x.number_class == NumberClass::infinity) numbers.push_back(sign * INFINITY);
+    else numbers.push_back(sign * std::ldexp(static_cast<double>(x.significand), x.exponent));
+  }
+  return numbers;
+}
+
+}  // namespace
+
+ExactDot::Decoded ExactDot::decoded_a(std::span<const std::uint32_t> words) const { return {numbers_of(a_.format, words)}; }
+ExactDot::Decoded ExactDot::decoded_b(std::span<const std::uint32_t> words) const { return {numbers_of(b_.format, words)}; }
+
+ExactUnpacked ExactDot::value(const Decoded& a, const Decoded& b) const {
+  const double sum = detail::double_dot(a.numbers.data(), b.numbers.data(), a.numbers.size());
+  if (sum != sum) return {.number_class = NumberClass::nan};
+  if (std::isinf(sum)) return {.number_class = NumberClass::infinity, .negative = sum < 0};
+  return of_integer(static_cast<std::int64_t>(sum * lift_), a_.unit + b_.unit);
 }
 
 void ExactDot::Specials::add(const Factor& a, const Factor& b) {
@@ -152,7 +182,7 @@ ExactUnpacked ExactDot::value(std::span<const std::uint32_t> a, std::span<const 
                               const FormatSpec* c_format) const {
   if (in_lanes_ && c_format == nullptr && a.size() <= std::size_t{1} << 16) {
     double units = 0;
-    if (detail::narrow_dot(narrow_float(a_.format), narrow_float(b_.format), a.data(), b.data(), a.size(), -(a_.unit + b_.unit), units)) {
+    if (detail::narrow_dot(narrow_float(a_.format), narrow_float(b_.format), a.data(), b.data(), a.size(), lift_, units)) {
       return of_integer(static_cast<std::int64_t>(units), a_.unit + b_.unit);
     }
   }

@@ -30,28 +30,42 @@ using DF = hn::RebindToFloat<D>;
 using DD = hn::Repartition<double, D>;
 using V = hn::Vec<D>;
 
-/// Codes as floats; `special` gathers lanes that are none.
-HWY_INLINE hn::Vec<DF> numbers(const NarrowFloat& f, V codes, hn::Vec<DF> scale, V& special) {
-  const D d;
-  const DF df;
-  const V magnitude = hn::And(codes, hn::Set(d, f.magnitude_mask));
-  const auto bad = hn::Or(hn::Gt(magnitude, hn::Set(d, f.first_special - 1)), hn::Eq(codes, hn::Set(d, f.special_code)));
-  special = hn::Or(special, hn::VecFromMask(d, bad));
-  const V negative = hn::VecFromMask(d, hn::Ne(hn::And(codes, hn::Set(d, f.sign_mask)), hn::Zero(d)));
-  const V bits = hn::Or(hn::ShiftLeftSame(magnitude, f.shift), hn::And(negative, hn::Set(d, 0x80000000u)));
-  return hn::Mul(hn::BitCast(df, bits), scale);
-}
+/// One format's codes as floats; remembers whether one was none.
+class Reader {
+ public:
+  explicit Reader(const NarrowFloat& f)
+      : f_(f), sign_shift_(31 - static_cast<int>(hwy::Num0BitsBelowLS1Bit_Nonzero32(f.sign_mask))), mask_(hn::Set(D(), f.magnitude_mask)),
+        sign_(hn::Set(D(), 0x80000000u)), code_(hn::Set(D(), f.special_code)), scale_(hn::Set(DF(), std::ldexp(1.0f, f.scale_exponent))) {}
 
-bool narrow_sum(const NarrowFloat& fa, const NarrowFloat& fb, const std::uint32_t* a, const std::uint32_t* b, std::size_t count, double& sum) {
+  template <bool kSpecialCode>
+  HWY_INLINE hn::Vec<DF> numbers(V codes) {
+    const V magnitude = hn::And(codes, mask_);
+    largest_ = hn::Max(largest_, magnitude);
+    if constexpr (kSpecialCode) seen_ = hn::Or(seen_, hn::VecFromMask(D(), hn::Eq(codes, code_)));
+    const V sign = hn::And(hn::ShiftLeftSame(codes, sign_shift_), sign_);
+    return hn::Mul(hn::BitCast(DF(), hn::Or(hn::ShiftLeftSame(magnitude, f_.shift), sign)), scale_);
+  }
+  bool special() const {
+    const D d;
+    return !hn::AllFalse(d, hn::Or(hn::Gt(largest_, hn::Set(d, f_.first_special - 1)), hn::Ne(seen_, hn::Zero(d))));
+  }
+
+ private:
+  const NarrowFloat& f_;
+  int sign_shift_;
+  V mask_, sign_, code_, largest_ = hn::Zero(D()), seen_ = hn::Zero(D());
+  hn::Vec<DF> scale_;
+};
+
+template <bool kSpecialCode>
+HWY_INLINE bool sum_of(const NarrowFloat& fa, const NarrowFloat& fb, const std::uint32_t* a, const std::uint32_t* b, std::size_t count, double& sum) {
   const D d;
-  const DF df;
   const DD dd;
   const hn::Half<DF> dh;
-  const auto scale_a = hn::Set(df, std::ldexp(1.0f, fa.scale_exponent)), scale_b = hn::Set(df, std::ldexp(1.0f, fb.scale_exponent));
+  Reader of_a(fa), of_b(fb);
   auto low = hn::Zero(dd), high = hn::Zero(dd);
-  V special = hn::Zero(d);
   const auto add = [&](V x, V y) {
-    const auto product = hn::Mul(numbers(fa, x, scale_a, special), numbers(fb, y, scale_b, special));
+    const auto product = hn::Mul(of_a.numbers<kSpecialCode>(x), of_b.numbers<kSpecialCode>(y));
     low = hn::Add(low, hn::PromoteTo(dd, hn::LowerHalf(dh, product)));
     high = hn::Add(high, hn::PromoteTo(dd, hn::UpperHalf(dh, product)));
   };
@@ -65,12 +79,36 @@ bool narrow_sum(const NarrowFloat& fa, const NarrowFloat& fb, const std::uint32_
     }
     add(hn::Load(d, x), hn::Load(d, y));
   }
-  if (!hn::AllTrue(d, hn::Eq(special, hn::Zero(d)))) return false;
+  if (of_a.special() || of_b.special()) return false;
   sum = hn::GetLane(hn::SumOfLanes(dd, hn::Add(low, high)));
   return true;
 }
 
+bool narrow_sum(const NarrowFloat& fa, const NarrowFloat& fb, const std::uint32_t* a, const std::uint32_t* b, std::size_t count, double& sum) {
+  const bool none = fa.special_code > fa.magnitude_mask + fa.sign_mask && fb.special_code > fb.magnitude_mask + fb.sign_mask;
+  return none ? sum_of<false>(fa, fb, a, b, count, sum) : sum_of<true>(fa, fb, a, b, count, sum);
+}
+
 #endif
+
+/// Four sums at a time: every partial sum is exact, so their order does not matter.
+double sum_of_doubles(const double* a, const double* b, std::size_t count) {
+  const hn::ScalableTag<double> d;
+  const std::size_t lanes = hn::Lanes(d);
+  auto s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0;
+  const auto product = [&](std::size_t i, auto sum) { return hn::MulAdd(hn::LoadU(d, a + i), hn::LoadU(d, b + i), sum); };
+  std::size_t i = 0;
+  for (; i + 4 * lanes <= count; i += 4 * lanes) {
+    s0 = product(i, s0);
+    s1 = product(i + lanes, s1);
+    s2 = product(i + 2 * lanes, s2);
+    s3 = product(i + 3 * lanes, s3);
+  }
+  for (; i + lanes <= count; i += lanes) s0 = product(i, s0);
+  double sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(s0, s1), hn::Add(s2, s3))));
+  for (; i < count; ++i) sum += a[i] * b[i];
+  return sum;
+}
 
 }  // namespace HWY_NAMESPACE
 }  // namespace halfulp::accumulation::detail
@@ -80,13 +118,19 @@ HWY_AFTER_NAMESPACE();
 namespace halfulp::accumulation::detail {
 
 HWY_EXPORT(narrow_sum);
+HWY_EXPORT(sum_of_doubles);
+
+double double_dot(const double* a, const double* b, std::size_t count) {
+  const halfulp::detail::DefaultFloatModes modes;
+  return HWY_DYNAMIC_DISPATCH(sum_of_doubles)(a, b, count);
+}
 
 bool narrow_dot(const NarrowFloat& format_a, const NarrowFloat& format_b, const std::uint32_t* a, const std::uint32_t* b, std::size_t count,
-                int lift, double& units) {
+                double lift, double& units) {
   const halfulp::detail::DefaultFloatModes modes;
   double sum = 0;
   if (!HWY_DYNAMIC_DISPATCH(narrow_sum)(format_a, format_b, a, b, count, sum)) return false;
-  units = std::ldexp(sum, lift);
+  units = sum * lift;
   return true;
 }
 

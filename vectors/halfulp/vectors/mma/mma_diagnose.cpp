@@ -42,7 +42,7 @@ void add_departures(const MmaPlan& plan, std::vector<Behaviour>& all) {
   const bool any_chunk = own.model.chunk != 0 && own.model.scheme != Scheme::widened_halves;
   for (int n = 1; any_chunk && n <= kLongestChunk; n *= 2) add(model + " with chunks of " + std::to_string(n), [&](MmaSpec& s) { s.model.chunk = n; });
   if (own.output == Output::f32 && own.model.scheme == Scheme::fused) {
-    for (const int bits : {10, 13, 22, 23}) add(model + " with results of " + std::to_string(bits) + " bits", [&](MmaSpec& s) { s.model.f32_fraction_bits = bits; });
+    for (const int bits : {23, 13, 22, 10}) add(model + " with results of " + std::to_string(bits) + " bits", [&](MmaSpec& s) { s.model.f32_fraction_bits = bits; });
   }
   if (own.scale_order == ScaleOrder::none && own.output != Output::int32) {
     std::vector<int> intervals = {0};

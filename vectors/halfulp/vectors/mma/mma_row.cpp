@@ -49,17 +49,21 @@ MmaSpec narrowest(MmaSpec spec, Scheme scheme) {
   return spec;
 }
 
-/// CDNA2 flushes: no operand and no bit of a product may be subnormal.
-bool survives_flushing(const MmaSpec& spec, const MmaRow& row) {
+/// What software orders and CDNA ask beside: CDNA2 flushes, so no operand and no bit of a product may be subnormal; and a sum
+/// of nothing but zeros has a sign that depends on what it starts from.
+bool fits_every_scheme(const MmaSpec& spec, const MmaRow& row) {
   constexpr int kSmallest = -126;
+  bool zero = row.c << 1 == 0 || (spec.output == Output::f16 && (row.c & 0x7fff) == 0);
   const auto subnormal = [](const Unpacked& x) { return x.number_class == NumberClass::subnormal; };
   if (subnormal(unpack(accumulation::format_of(spec.output), row.c))) return false;
   for (std::size_t k = 0; k < row.a.size(); ++k) {
     const Unpacked a = unpack(spec.a, row.a[k]), b = unpack(spec.b, row.b[k]);
     if (subnormal(a) || subnormal(b)) return false;
-    if (a.significand != 0 && b.significand != 0 && a.exponent + b.exponent < kSmallest) return false;
+    if (a.significand == 0 || b.significand == 0) continue;
+    zero = false;
+    if (a.exponent + b.exponent < kSmallest) return false;
   }
-  return true;
+  return !zero;
 }
 
 std::int64_t integer_of(const FormatSpec& format, std::uint32_t word) {
@@ -106,7 +110,7 @@ bool is_order_free(const MmaPlan& plan, const MmaRow& row, bool any_model) {
   if (spec.scale_order != ScaleOrder::none) view.scale_a = view.scale_b = {};
   const bool fused = spec.model.scheme == Scheme::fused || spec.model.scheme == Scheme::scaled_groups;
   if (fused && !any_model) return accumulation::order_free(plain(spec), view) == OrderFree::yes;
-  if (!survives_flushing(spec, row)) return false;
+  if (!fits_every_scheme(spec, row)) return false;
   const bool scaled = !spec.model.scale.format.empty();
   const bool groups_too = scaled && spec.model.scale.format == "ue4m3";
   const bool both = scaled && plan.from_a == "e2m1" && plan.from_b == "e2m1" && !groups_too;

@@ -20,7 +20,7 @@ OperandDraw::OperandDraw(const FormatSpec& format) : format_(format) {
     return;
   }
   lowest_ = format.min_exponent();
-  highest_ = blocks::largest_exponent(format);
+  highest_ = std::ilogb(value(static_cast<std::uint32_t>(format.largest_magnitude() << format.storage_shift)));
   constexpr double kInf = std::numeric_limits<double>::infinity(), kNan = std::numeric_limits<double>::quiet_NaN();
   const auto add = [&](std::vector<std::uint32_t>& list, std::uint32_t word, NumberClass wanted) {
     if (class_of(format, word) == wanted && std::find(list.begin(), list.end(), word) == list.end()) list.push_back(word);

@@ -256,6 +256,10 @@ MmaRow SumBuilder::scale_ends() {
   MmaRow row = filled(false);
   if (plan_.scales() == 0) return row;
   row.flags = bit(MmaFlag::scale_end);
+  const bool with_zeros = coin();
+  for (std::size_t k = 0; with_zeros && k < plan_.k; ++k) {
+    if (random_.below(4) == 0) row.a[k] = a_.word(0);
+  }
   for (std::size_t i = 0; i < row.scale_a.size(); ++i) {
     if (coin()) row.scale_a[i] = random_.below(3) == 0 ? scale_.bits(random_, 2) : scale_.word(std::fabs(scale_.value(scale_.extreme(random_))));
     if (coin()) row.scale_b[i] = random_.below(3) == 0 ? scale_.bits(random_, 2) : scale_.word(std::fabs(scale_.value(scale_.extreme(random_))));
