@@ -1,4 +1,5 @@
-// A fused sum with one step done otherwise: what accumulation mutants are made of. It shares no code with engine and twin.
+// A fused sum with one step done otherwise: what accumulation mutants are made of. It shares no code with
+// engine and twin.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +19,8 @@ struct LooseSum {
   bool signed_zero = false;     ///< a sum of negative zeros is -0
 };
 
-/// For fused models without scales and promotion, results of 23 or 10 bits where the result is rounded to nearest;
-/// rows with NaN or Inf go through the engine. Empty for other specs.
+/// For fused models without scales and promotion, results of 23 or 10 bits where the result is rounded to
+/// nearest; rows with NaN or Inf go through the engine. Empty for other specs.
 std::optional<MmaFunction> loose_sum(const accumulation::MmaSpec& spec, const LooseSum& how);
 
 }  // namespace halfulp::vectors

@@ -114,32 +114,24 @@ ExactDot::ExactDot(const FormatSpec& a, const FormatSpec& b) : a_(a), b_(b) {
   if (in_lanes_) lift_ = std::ldexp(1.0, -(a_.unit + b_.unit));
 }
 
-namespace {
-
-/// Words of a narrow format as doubles, exactly.
-std::vector<double> numbers_of(const FormatSpec& format, std::span<const std::uint32_t> words) {
-  std::vector<double> numbers;
-  numbers.reserve(words.size());
+ExactDot::Decoded ExactDot::decoded(const Table& table, std::span<const std::uint32_t> words) {
+  Decoded row;
+  row.words.assign(words.begin(), words.end());
   for (const std::uint32_t word : words) {
-    const Unpacked x = unpack(format, word);
-    const double sign = x.negative ? -1 : 1;
-    if (x.number_class == NumberClass::nan) numbers.push_back(NAN);
-    else if (x.number_class == NumberClass::infinity) numbers.push_back(sign * INFINITY);
-    else numbers.push_back(sign * std::ldexp(static_cast<double>(x.significand), x.exponent));
+    const Factor x = table(word);
+    row.finite = row.finite && x.kind == 0;
+    row.high.push_back(static_cast<std::int16_t>(x.units >> 9));
+    row.low.push_back(static_cast<std::int16_t>(x.units & 511));
   }
-  return numbers;
+  return row;
 }
 
-}  // namespace
-
-ExactDot::Decoded ExactDot::decoded_a(std::span<const std::uint32_t> words) const { return {numbers_of(a_.format, words)}; }
-ExactDot::Decoded ExactDot::decoded_b(std::span<const std::uint32_t> words) const { return {numbers_of(b_.format, words)}; }
+ExactDot::Decoded ExactDot::decoded_a(std::span<const std::uint32_t> words) const { return decoded(a_, words); }
+ExactDot::Decoded ExactDot::decoded_b(std::span<const std::uint32_t> words) const { return decoded(b_, words); }
 
 ExactUnpacked ExactDot::value(const Decoded& a, const Decoded& b) const {
-  const double sum = detail::double_dot(a.numbers.data(), b.numbers.data(), a.numbers.size());
-  if (sum != sum) return {.number_class = NumberClass::nan};
-  if (std::isinf(sum)) return {.number_class = NumberClass::infinity, .negative = sum < 0};
-  return of_integer(static_cast<std::int64_t>(sum * lift_), a_.unit + b_.unit);
+  if (!a.finite || !b.finite) return value(std::span(a.words), std::span(b.words));
+  return of_integer(detail::halves_dot({a.high.data(), a.low.data()}, {b.high.data(), b.low.data()}, a.high.size()), a_.unit + b_.unit);
 }
 
 void ExactDot::Specials::add(const Factor& a, const Factor& b) {

@@ -4,6 +4,7 @@
 // by a power of two gives the number. Products of two such numbers have at most 8 significant bits.
 #include "halfulp/accumulation/detail/exact_kernel.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "halfulp/detail/float_modes.hpp"
@@ -91,24 +92,48 @@ bool narrow_sum(const NarrowFloat& fa, const NarrowFloat& fb, const std::uint32_
 
 #endif
 
-/// Four sums at a time: every partial sum is exact, so their order does not matter.
-double sum_of_doubles(const double* a, const double* b, std::size_t count) {
-  const hn::ScalableTag<double> d;
-  const std::size_t lanes = hn::Lanes(d);
-  auto s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0;
-  const auto product = [&](std::size_t i, auto sum) { return hn::MulAdd(hn::LoadU(d, a + i), hn::LoadU(d, b + i), sum); };
-  std::size_t i = 0;
-  for (; i + 4 * lanes <= count; i += 4 * lanes) {
-    s0 = product(i, s0);
-    s1 = product(i + lanes, s1);
-    s2 = product(i + 2 * lanes, s2);
-    s3 = product(i + 3 * lanes, s3);
-  }
-  for (; i + lanes <= count; i += lanes) s0 = product(i, s0);
-  double sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(s0, s1), hn::Add(s2, s3))));
-  for (; i < count; ++i) sum += a[i] * b[i];
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
+
+std::int64_t halves_sum(const HalvesRow& a, const HalvesRow& b, std::size_t count) {
+  std::int64_t sum = 0;
+  for (std::size_t i = 0; i < count; ++i) sum += std::int64_t{(a.high[i] * 512) + a.low[i]} * ((b.high[i] * 512) + b.low[i]);
   return sum;
 }
+
+#else
+
+/// (h 2^9 + l)(h' 2^9 + l') by pairs of 16-bit products in 32-bit lanes, which are emptied before they can overflow.
+std::int64_t halves_sum(const HalvesRow& a, const HalvesRow& b, std::size_t count) {
+  const hn::ScalableTag<std::int16_t> d16;
+  const hn::Repartition<std::int32_t, decltype(d16)> d32;
+  const hn::Repartition<std::int64_t, decltype(d16)> d64;
+  const hn::Half<decltype(d32)> half;
+  constexpr std::size_t kStretch = std::size_t{1} << 13;
+  const std::size_t lanes = hn::Lanes(d16), whole = count / lanes * lanes;
+  auto sum = hn::Zero(d64);
+  std::size_t i = 0;
+  while (i < whole) {
+    const std::size_t end = std::min(whole, i + kStretch);
+    auto top = hn::Zero(d32), middle = top, bottom = top, top1 = top, middle1 = top, bottom1 = top;
+    for (; i < end; i += lanes) {
+      const auto ah = hn::LoadU(d16, a.high + i), al = hn::LoadU(d16, a.low + i), bh = hn::LoadU(d16, b.high + i), bl = hn::LoadU(d16, b.low + i);
+      top = hn::ReorderWidenMulAccumulate(d32, ah, bh, top, top1);
+      middle = hn::ReorderWidenMulAccumulate(d32, ah, bl, middle, middle1);
+      bottom = hn::ReorderWidenMulAccumulate(d32, al, bl, bottom, bottom1);
+      middle = hn::ReorderWidenMulAccumulate(d32, al, bh, middle, middle1);
+    }
+    const auto widened = [&](auto x, auto y) {
+      const auto both = hn::Add(x, y);
+      return hn::Add(hn::PromoteTo(d64, hn::LowerHalf(half, both)), hn::PromoteTo(d64, hn::UpperHalf(half, both)));
+    };
+    sum = hn::Add(sum, hn::Add(hn::ShiftLeft<18>(widened(top, top1)), hn::Add(hn::ShiftLeft<9>(widened(middle, middle1)), widened(bottom, bottom1))));
+  }
+  std::int64_t total = hn::GetLane(hn::SumOfLanes(d64, sum));
+  for (; i < count; ++i) total += std::int64_t{(a.high[i] * 512) + a.low[i]} * ((b.high[i] * 512) + b.low[i]);
+  return total;
+}
+
+#endif
 
 }  // namespace HWY_NAMESPACE
 }  // namespace halfulp::accumulation::detail
@@ -118,12 +143,9 @@ HWY_AFTER_NAMESPACE();
 namespace halfulp::accumulation::detail {
 
 HWY_EXPORT(narrow_sum);
-HWY_EXPORT(sum_of_doubles);
+HWY_EXPORT(halves_sum);
 
-double double_dot(const double* a, const double* b, std::size_t count) {
-  const halfulp::detail::DefaultFloatModes modes;
-  return HWY_DYNAMIC_DISPATCH(sum_of_doubles)(a, b, count);
-}
+std::int64_t halves_dot(const HalvesRow& a, const HalvesRow& b, std::size_t count) { return HWY_DYNAMIC_DISPATCH(halves_sum)(a, b, count); }
 
 bool narrow_dot(const NarrowFloat& format_a, const NarrowFloat& format_b, const std::uint32_t* a, const std::uint32_t* b, std::size_t count,
                 double lift, double& units) {

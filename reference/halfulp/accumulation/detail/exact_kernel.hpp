@@ -20,7 +20,12 @@ struct NarrowFloat {
 bool narrow_dot(const NarrowFloat& format_a, const NarrowFloat& format_b, const std::uint32_t* a, const std::uint32_t* b, std::size_t count,
                 double lift, double& units);
 
-/// sum(a*b) of doubles whose partial sums are all exact; NaN and infinities as IEEE 754 has them.
-double double_dot(const double* a, const double* b, std::size_t count);
+/// Integers high * 2^9 + low, |high| <= 2^9 and 0 <= low < 2^9.
+struct HalvesRow {
+  const std::int16_t *high, *low;
+};
+
+/// sum(a*b) of at most 2^16 of them.
+std::int64_t halves_dot(const HalvesRow& a, const HalvesRow& b, std::size_t count);
 
 }  // namespace halfulp::accumulation::detail

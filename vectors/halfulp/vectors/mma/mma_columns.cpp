@@ -19,7 +19,8 @@ std::vector<std::uint32_t> get_words(const KernelColumn& column, std::span<const
   for (std::size_t at = 0; at < in.size(); at += bytes) {
     words.push_back(get_word(in.subspan(at, bytes)));
     if ((words.back() & ~(low_mask(format.width) << format.storage_shift)) != 0)
-      throw InputError("column " + column.name + ", word " + std::to_string(words.back()), "it has bits beyond its format", "give codes as the pack has them");
+      throw InputError("column " + column.name + ", word " + std::to_string(words.back()),
+                       "it has bits beyond its format", "give codes as the pack has them");
   }
   return words;
 }
@@ -30,7 +31,8 @@ std::vector<KernelColumn> mma_inputs(const MmaPlan& plan) {
   const auto column = [](std::string name, const std::string& format, std::size_t words) {
     return KernelColumn{std::move(name), format, find_format(format)->spec.storage_bytes(), words};
   };
-  std::vector<KernelColumn> columns = {column("a", plan.from_a, plan.k), column("b", plan.from_b, plan.k), column("c", std::string(plan.to()), 1)};
+  std::vector<KernelColumn> columns = {column("a", plan.from_a, plan.k), column("b", plan.from_b, plan.k),
+                                       column("c", std::string(plan.to()), 1)};
   if (const std::size_t scales = plan.scales(); scales != 0) {
     columns.push_back(column("scale_a", plan.scale_name(), scales));
     columns.push_back(column("scale_b", plan.scale_name(), scales));
@@ -49,7 +51,8 @@ void put_word(std::uint32_t word, std::span<std::byte> bytes) {
 
 std::uint32_t get_word(std::span<const std::byte> bytes) {
   std::uint32_t word = 0;
-  for (std::size_t i = 0; i < bytes.size(); ++i) word |= std::to_integer<std::uint32_t>(bytes[i]) << (8 * i);
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    word |= std::to_integer<std::uint32_t>(bytes[i]) << (8 * i);
   return word;
 }
 

@@ -26,7 +26,8 @@ std::uint32_t get_word(std::span<const std::byte> bytes);
 
 /// Row `row` of `rows` in every column.
 template <class Byte>
-std::vector<std::span<Byte>> cells_of(const std::vector<std::span<Byte>>& columns, std::uint64_t row, std::uint64_t rows) {
+std::vector<std::span<Byte>> cells_of(const std::vector<std::span<Byte>>& columns, std::uint64_t row,
+                                      std::uint64_t rows) {
   std::vector<std::span<Byte>> cells;
   for (const std::span<Byte> column : columns) {
     const std::size_t bytes = column.size() / static_cast<std::size_t>(rows);

@@ -23,7 +23,9 @@ struct Behaviour {
   MmaFunction function;
 };
 
-std::string promotion_text(int interval) { return interval == 0 ? "one chain" : "promotion every " + std::to_string(interval); }
+std::string promotion_text(int interval) {
+  return interval == 0 ? "one chain" : "promotion every " + std::to_string(interval);
+}
 
 /// The plan's own model with one number changed.
 void add_departures(const MmaPlan& plan, std::vector<Behaviour>& all) {
@@ -40,9 +42,12 @@ void add_departures(const MmaPlan& plan, std::vector<Behaviour>& all) {
     add(model + " with F = " + std::to_string(bits), [&](MmaSpec& s) { s.model.fraction_bits = bits; });
   }
   const bool any_chunk = own.model.chunk != 0 && own.model.scheme != Scheme::widened_halves;
-  for (int n = 1; any_chunk && n <= kLongestChunk; n *= 2) add(model + " with chunks of " + std::to_string(n), [&](MmaSpec& s) { s.model.chunk = n; });
+  for (int n = 1; any_chunk && n <= kLongestChunk; n *= 2)
+    add(model + " with chunks of " + std::to_string(n), [&](MmaSpec& s) { s.model.chunk = n; });
   if (own.output == Output::f32 && own.model.scheme == Scheme::fused) {
-    for (const int bits : {23, 13, 22, 10}) add(model + " with results of " + std::to_string(bits) + " bits", [&](MmaSpec& s) { s.model.f32_fraction_bits = bits; });
+    for (const int bits : {23, 13, 22, 10})
+      add(model + " with results of " + std::to_string(bits) + " bits",
+          [&](MmaSpec& s) { s.model.f32_fraction_bits = bits; });
   }
   if (own.scale_order == ScaleOrder::none && own.output != Output::int32) {
     std::vector<int> intervals = {0};
@@ -55,14 +60,17 @@ void add_departures(const MmaPlan& plan, std::vector<Behaviour>& all) {
   } else if (own.scale_order != ScaleOrder::none) {
     for (const ScaleOrder order : {ScaleOrder::scales_first, ScaleOrder::operand_first}) {
       for (const bool contract : {false, true}) {
-        add(std::string(order == ScaleOrder::scales_first ? "scales_first" : "operand_first") + (contract ? ", contracted" : ""), [&](MmaSpec& s) {
-          s.scale_order = order;
-          s.contract = contract;
-        });
+        add(std::string(order == ScaleOrder::scales_first ? "scales_first" : "operand_first") +
+                (contract ? ", contracted" : ""),
+            [&](MmaSpec& s) {
+              s.scale_order = order;
+              s.contract = contract;
+            });
       }
     }
   }
-  if (own.model.scheme == Scheme::integer) add(own.saturate ? "wrapping" : "clamping", [](MmaSpec& s) { s.saturate = !s.saturate; });
+  if (own.model.scheme == Scheme::integer)
+    add(own.saturate ? "wrapping" : "clamping", [](MmaSpec& s) { s.saturate = !s.saturate; });
 }
 
 std::vector<Behaviour> behaviours_of(const MmaPlan& plan) {
@@ -71,23 +79,28 @@ std::vector<Behaviour> behaviours_of(const MmaPlan& plan) {
     spec.zero_rule = spec.zero_rule == ZeroRule::a ? ZeroRule::b : ZeroRule::a;
     return spec;
   };
-  const auto rule_text = [](const MmaSpec& spec) { return spec.zero_rule == ZeroRule::a ? std::string(",zero_rule=a") : std::string(",zero_rule=b"); };
+  const auto rule_text = [](const MmaSpec& spec) {
+    return spec.zero_rule == ZeroRule::a ? std::string(",zero_rule=a") : std::string(",zero_rule=b");
+  };
   for (const AccumulationModel& model : accumulation::models()) {
     const auto spec = comparable_model(plan, model.name);
     if (!spec) continue;
     const std::string name = "mma:" + std::string(model.name);
     if (*spec != plan.spec) all.push_back({name, true, function_of(*spec)});
-    if (accumulation::has_zero_rule(model)) all.push_back({name + rule_text(other_rule(*spec)), true, function_of(other_rule(*spec))});
+    if (accumulation::has_zero_rule(model))
+      all.push_back({name + rule_text(other_rule(*spec)), true, function_of(other_rule(*spec))});
   }
   add_departures(plan, all);
   for (const MmaMutant& mutant : mma_mutants()) {
-    if (auto function = mutant.open(plan.spec)) all.push_back({"mutant:" + mutant.name + ": " + mutant.about, false, *std::move(function)});
+    if (auto function = mutant.open(plan.spec))
+      all.push_back({"mutant:" + mutant.name + ": " + mutant.about, false, *std::move(function)});
   }
   return all;
 }
 
 /// Rows that were answered, some wrong and some right ones first.
-std::vector<std::size_t> scoring_order(const MmaAnswers& answers, const MmaTally& tally, std::size_t first_part) {
+std::vector<std::size_t> scoring_order(const MmaAnswers& answers, const MmaTally& tally,
+                                       std::size_t first_part) {
   std::vector<std::size_t> wrong, right, order;
   for (std::size_t i = 0; i < tally.wrong_rows.size(); ++i) {
     if (answers[i]) (tally.wrong_rows[i] ? wrong : right).push_back(i);
@@ -109,7 +122,8 @@ std::vector<std::size_t> scoring_order(const MmaAnswers& answers, const MmaTally
 
 }  // namespace
 
-MmaDiagnosis diagnose_sums(const MmaPlan& plan, const MmaRows& rows, const MmaAnswers& answers, const MmaTally& tally, std::size_t most) {
+MmaDiagnosis diagnose_sums(const MmaPlan& plan, const MmaRows& rows, const MmaAnswers& answers,
+                           const MmaTally& tally, std::size_t most) {
   MmaDiagnosis diagnosis;
   if (tally.wrong == 0) return diagnosis;
   constexpr std::size_t kFirst = 96, kKept = 6;
@@ -126,11 +140,15 @@ MmaDiagnosis diagnose_sums(const MmaPlan& plan, const MmaRows& rows, const MmaAn
   const auto add = [&](Score& score, std::size_t from, std::size_t to) {
     for (std::size_t at = from; at < std::min(to, order.size()); ++at) {
       const std::size_t i = order[at];
-      if (same_result(plan, score.behaviour->function(rows.rows[i]), *answers[i])) ++score.fit.rows;
-      else if (!score.fit.unexplained || i < *score.fit.unexplained) score.fit.unexplained = i;
+      if (same_result(plan, score.behaviour->function(rows.rows[i]), *answers[i]))
+        ++score.fit.rows;
+      else if (!score.fit.unexplained || i < *score.fit.unexplained)
+        score.fit.unexplained = i;
     }
   };
-  const auto better = [](const Score& a, const Score& b) { return std::tuple(a.fit.rows, a.fit.named) > std::tuple(b.fit.rows, b.fit.named); };
+  const auto better = [](const Score& a, const Score& b) {
+    return std::tuple(a.fit.rows, a.fit.named) > std::tuple(b.fit.rows, b.fit.named);
+  };
   for (const Behaviour& behaviour : all) {
     scores.push_back({&behaviour, {behaviour.name, behaviour.named, 0, {}}});
     add(scores.back(), 0, kFirst);
@@ -143,7 +161,9 @@ MmaDiagnosis diagnose_sums(const MmaPlan& plan, const MmaRows& rows, const MmaAn
   std::stable_sort(scores.begin(), scores.end(), better);
   const bool exact = !scores.empty() && scores[0].fit.rows == diagnosis.rows;
   for (Score& score : scores) {
-    if (exact ? score.fit.rows < diagnosis.rows : diagnosis.fits.size() == most || score.fit.rows <= diagnosis.rows_by_spec) break;
+    if (exact ? score.fit.rows < diagnosis.rows
+              : diagnosis.fits.size() == most || score.fit.rows <= diagnosis.rows_by_spec)
+      break;
     diagnosis.fits.push_back(std::move(score.fit));
   }
   return diagnosis;

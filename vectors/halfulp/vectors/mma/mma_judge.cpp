@@ -8,16 +8,23 @@
 namespace halfulp::vectors {
 namespace {
 
-const FormatSpec& result_format(const MmaPlan& plan) { return accumulation::format_of(plan.spec.output); }
+const FormatSpec& result_format(const MmaPlan& plan) {
+  return accumulation::format_of(plan.spec.output);
+}
 
-NumberClass class_of(const MmaPlan& plan, std::uint32_t word) { return unpack(result_format(plan), word & low_mask(result_format(plan).width)).number_class; }
+NumberClass class_of(const MmaPlan& plan, std::uint32_t word) {
+  return unpack(result_format(plan), word & low_mask(result_format(plan).width)).number_class;
+}
 
 /// A place in value order; both zeros at 0. The result of a unit of fewer bits has fewer neighbours.
 std::int64_t place_of(const MmaPlan& plan, std::uint32_t word) {
   const FormatSpec& format = result_format(plan);
   if (format.encoding == Encoding::twos_complement) return static_cast<std::int32_t>(word);
   const std::uint64_t magnitude = word & format.magnitude_mask();
-  const auto place = static_cast<std::int64_t>(plan.spec.output == accumulation::Output::f32 && plan.spec.interval == 0 ? magnitude >> (23 - plan.spec.model.f32_fraction_bits) : magnitude);
+  const auto place =
+      static_cast<std::int64_t>(plan.spec.output == accumulation::Output::f32 && plan.spec.interval == 0
+                                    ? magnitude >> (23 - plan.spec.model.f32_fraction_bits)
+                                    : magnitude);
   return (word & format.sign_mask()) != 0 ? -place : place;
 }
 
@@ -48,7 +55,8 @@ std::optional<std::uint64_t> results_apart(const MmaPlan& plan, std::uint32_t a,
 
 bool same_result(const MmaPlan& plan, std::uint32_t got, std::uint32_t want) {
   if (got == want) return true;
-  return !plan.exact_nan && class_of(plan, got) == NumberClass::nan && class_of(plan, want) == NumberClass::nan;
+  return !plan.exact_nan && class_of(plan, got) == NumberClass::nan &&
+         class_of(plan, want) == NumberClass::nan;
 }
 
 MmaTally judge_sums(const MmaPlan& plan, const MmaRows& rows, const MmaAnswers& answers) {

@@ -1,7 +1,9 @@
-// Judges what a kernel made of the rows of an accumulation model: exact totals, kinds of findings, the first one.
+// Judges what a kernel made of the rows of an accumulation model: exact totals, kinds of findings, the
+// first one.
 //
-// Decides: what counts as wrong. Bits are compared. Where a NaN is expected every NaN is right, unless the SPEC says
-// nan=exact. Rows on which the zero rules part are undecided: counted by what the kernel gave, never wrong.
+// Decides: what counts as wrong. Bits are compared. Where a NaN is expected every NaN is right, unless the
+// SPEC says nan=exact. Rows on which the zero rules part are undecided: counted by what the kernel gave,
+// never wrong.
 #pragma once
 
 #include <array>
@@ -15,14 +17,15 @@
 namespace halfulp::vectors {
 
 enum class MmaFinding : std::uint8_t {
-  nan,         ///< a NaN for a number or Inf, or the other way
-  infinity,    ///< Inf for a number, the other way, or the other Inf
+  nan,       ///< a NaN for a number or Inf, or the other way
+  infinity,  ///< Inf for a number, the other way, or the other Inf
   zero_sign,
   order_free,  ///< wrong although no order of the products could change it
   last_place,  ///< the neighbouring result
   value,
 };
-inline constexpr std::array<std::string_view, 6> kMmaFindingNames = {"NaN", "infinity", "zero sign", "order-free row", "last place", "value"};
+inline constexpr std::array<std::string_view, 6> kMmaFindingNames = {
+    "NaN", "infinity", "zero sign", "order-free row", "last place", "value"};
 
 struct MmaCase {
   MmaFinding kind = MmaFinding::value;
@@ -37,7 +40,8 @@ struct MmaGroup {
 
 struct MmaTally {
   std::uint64_t rows = 0, wrong = 0;
-  std::uint64_t undecided = 0, as_expected = 0, as_other = 0;  ///< undecided rows, and what was given on them
+  std::uint64_t undecided = 0, as_expected = 0,
+                as_other = 0;  ///< undecided rows, and what was given on them
   std::array<MmaGroup, kMmaFindingNames.size()> groups;
   std::vector<bool> wrong_rows;  ///< one per answer
 
@@ -46,7 +50,8 @@ struct MmaTally {
   const MmaCase& first() const;
 };
 
-/// Answers in the order of rows; an empty one was lost and is not judged. Fewer answers than rows judge the first ones.
+/// Answers in the order of rows; an empty one was lost and is not judged. Fewer answers than rows judge the
+/// first ones.
 using MmaAnswers = std::vector<std::optional<std::uint32_t>>;
 
 MmaTally judge_sums(const MmaPlan& plan, const MmaRows& rows, const MmaAnswers& answers);

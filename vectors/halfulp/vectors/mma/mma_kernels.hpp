@@ -1,4 +1,5 @@
-// Kernels for accumulation models that come with this project: the engine, the exact twin, every model, and the mutants.
+// Kernels for accumulation models that come with this project: the engine, the exact twin, every model, and
+// the mutants.
 #pragma once
 
 #include <optional>
@@ -20,15 +21,16 @@ struct MmaMutant {
 };
 const std::vector<MmaMutant>& mma_mutants();
 
-/// The kernel of `halfulp` (the engine), `halfulp-exact` (its twin), `mma:MODEL[,key=value]…` (another model with the same
-/// columns) or `mutant:NAME`. Throws InputError with the nearest names, and for a model whose columns are not the plan's.
+/// The kernel of `halfulp` (the engine), `halfulp-exact` (its twin), `mma:MODEL[,key=value]…` (another
+/// model with the same columns) or `mutant:NAME`. Throws InputError with the nearest names, and for a model
+/// whose columns are not the plan's.
 MmaFunction mma_function(const MmaPlan& plan, std::string_view implementation);
 
 /// The same behind the interface of all kernels: bytes in, bytes out.
 RowKernel mma_kernel(const MmaPlan& plan, MmaFunction function);
 
-/// A model of the registry run with the plan's columns, promotion and choices as far as it has them; empty where its
-/// columns are not the plan's.
+/// A model of the registry run with the plan's columns, promotion and choices as far as it has them; empty
+/// where its columns are not the plan's.
 std::optional<accumulation::MmaSpec> comparable_model(const MmaPlan& plan, std::string_view model);
 
 }  // namespace halfulp::vectors

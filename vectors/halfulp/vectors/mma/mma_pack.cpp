@@ -30,31 +30,35 @@ constexpr std::string_view kSchemes[] = {
 /// Every field of the model as it is run.
 std::string details_of(const MmaPlan& plan) {
   const AccumulationModel& model = plan.spec.model;
-  const Json json = {{"model", model.name},
-                     {"scheme", kSchemes[static_cast<std::size_t>(model.scheme)]},
-                     {"format_a", plan.from_a},
-                     {"format_b", plan.from_b},
-                     {"format_c_d", plan.to()},
-                     {"products", plan.k},
-                     {"chunk", model.chunk},
-                     {"alignment_fraction_bits", model.fraction_bits},
-                     {"f32_fraction_bits", model.f32_fraction_bits},
-                     {"flushes", model.flushes},
-                     {"zero_rule", plan.spec.zero_rule == accumulation::ZeroRule::a ? "a" : "b"},
-                     {"promotion_interval", plan.spec.interval},
-                     {"scale_order", plan.spec.scale_order == accumulation::ScaleOrder::none           ? "none"
-                                     : plan.spec.scale_order == accumulation::ScaleOrder::scales_first ? "scales_first"
-                                                                                                       : "operand_first"},
-                     {"contract", plan.spec.contract},
-                     {"saturate", plan.spec.saturate},
-                     {"products_per_scale", accumulation::scale_block(plan.spec)},
-                     {"evidence", model.evidence},
-                     {"undecided_rows", "the zero rules part on them: d has rule " + std::string(plan.spec.zero_rule == accumulation::ZeroRule::a ? "a" : "b") +
-                                            ", d_alternative the other; neither is a failure"}};
+  const Json json = {
+      {"model", model.name},
+      {"scheme", kSchemes[static_cast<std::size_t>(model.scheme)]},
+      {"format_a", plan.from_a},
+      {"format_b", plan.from_b},
+      {"format_c_d", plan.to()},
+      {"products", plan.k},
+      {"chunk", model.chunk},
+      {"alignment_fraction_bits", model.fraction_bits},
+      {"f32_fraction_bits", model.f32_fraction_bits},
+      {"flushes", model.flushes},
+      {"zero_rule", plan.spec.zero_rule == accumulation::ZeroRule::a ? "a" : "b"},
+      {"promotion_interval", plan.spec.interval},
+      {"scale_order", plan.spec.scale_order == accumulation::ScaleOrder::none           ? "none"
+                      : plan.spec.scale_order == accumulation::ScaleOrder::scales_first ? "scales_first"
+                                                                                        : "operand_first"},
+      {"contract", plan.spec.contract},
+      {"saturate", plan.spec.saturate},
+      {"products_per_scale", accumulation::scale_block(plan.spec)},
+      {"evidence", model.evidence},
+      {"undecided_rows", "the zero rules part on them: d has rule " +
+                             std::string(plan.spec.zero_rule == accumulation::ZeroRule::a ? "a" : "b") +
+                             ", d_alternative the other; neither is a failure"}};
   return json.dump();
 }
 
-bool has_undecided(const MmaRows& rows) { return rows.expected != rows.other; }
+bool has_undecided(const MmaRows& rows) {
+  return rows.expected != rows.other;
+}
 
 Manifest manifest_of(const MmaPlan& plan, Level level, std::uint64_t seed, const MmaRows& rows) {
   Manifest manifest;
@@ -85,11 +89,14 @@ Manifest manifest_of(const MmaPlan& plan, Level level, std::uint64_t seed, const
 class MmaRowSource : public RowSource {
  public:
   MmaRowSource(MmaPlan plan, Level level, std::uint64_t seed, int threads)
-      : plan_(std::move(plan)), rows_(mma_level_rows(plan_, level, seed, threads)), manifest_(manifest_of(plan_, level, seed, rows_)) {}
+      : plan_(std::move(plan)),
+        rows_(mma_level_rows(plan_, level, seed, threads)),
+        manifest_(manifest_of(plan_, level, seed, rows_)) {}
 
   const Manifest& manifest() const override { return manifest_; }
 
-  void fill(std::uint64_t first, std::uint64_t count, std::span<const std::span<std::byte>> columns) const override {
+  void fill(std::uint64_t first, std::uint64_t count,
+            std::span<const std::span<std::byte>> columns) const override {
     std::vector<std::vector<std::byte>> spare(columns.size());  // for columns that are not asked for
     std::vector<std::span<std::byte>> all(columns.begin(), columns.end());
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -128,11 +135,13 @@ MmaPack read_mma_pack(const PackReader& reader, int threads) {
   };
   if (manifest.rows == 0) fail("", "it has no rows");
   const auto cells = [&](const ColumnInfo& column, std::uint64_t row) {
-    return reader.column(static_cast<std::size_t>(&column - manifest.columns.data())).subspan(row * column.row_bytes(), column.row_bytes());
+    return reader.column(static_cast<std::size_t>(&column - manifest.columns.data()))
+        .subspan(row * column.row_bytes(), column.row_bytes());
   };
   const auto find = [&](const KernelColumn& wanted, Role role) -> const ColumnInfo& {
     const ColumnInfo* column = manifest.find(wanted.name);
-    if (column == nullptr || column->role != role || column->format != wanted.format || column->words_per_row() != wanted.words_per_row)
+    if (column == nullptr || column->role != role || column->format != wanted.format ||
+        column->words_per_row() != wanted.words_per_row)
       fail(", column " + wanted.name, "missing, or not of the shape and format that its SPEC asks for");
     return *column;
   };
@@ -141,7 +150,8 @@ MmaPack read_mma_pack(const PackReader& reader, int threads) {
   KernelColumn output = mma_output(pack.plan);
   const ColumnInfo& d = find(output, Role::expected);
   output.name += "_alternative";
-  const ColumnInfo* alternative = manifest.find(output.name) == nullptr ? nullptr : &find(output, Role::alternative);
+  const ColumnInfo* alternative =
+      manifest.find(output.name) == nullptr ? nullptr : &find(output, Role::alternative);
   const ColumnInfo& flags = find({"flags", "uint32", 4, 1}, Role::flags);
   std::vector<MmaRow> rows;
   for (std::uint64_t i = 0; i < manifest.rows; ++i) {
@@ -154,10 +164,12 @@ MmaPack read_mma_pack(const PackReader& reader, int threads) {
   pack.rows = judged_rows(pack.plan, std::move(rows), threads);
   if (pack.rows.left_out > 0) fail("", "some of its rows are not order-free");
   for (std::size_t i = 0; i < held.size(); ++i) {
-    const std::uint32_t second = alternative == nullptr ? get_word(cells(d, i)) : get_word(cells(*alternative, i));
+    const std::uint32_t second =
+        alternative == nullptr ? get_word(cells(d, i)) : get_word(cells(*alternative, i));
     if (get_word(cells(d, i)) != pack.rows.expected[i] || second != pack.rows.other[i])
       fail(", row " + std::to_string(i), "what it expects is not what this version computes");
-    if (held[i].flags != pack.rows.rows[i].flags) fail(", row " + std::to_string(i), "its flags claim what is not so");
+    if (held[i].flags != pack.rows.rows[i].flags)
+      fail(", row " + std::to_string(i), "its flags claim what is not so");
   }
   return pack;
 }

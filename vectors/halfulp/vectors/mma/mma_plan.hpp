@@ -1,13 +1,14 @@
-// MmaPlan: what `mma:MODEL[,key=value]…` asks of a kernel - the accumulation model as it is run, and the shape of a row.
+// MmaPlan: what `mma:MODEL[,key=value]…` asks of a kernel - the accumulation model as it is run, and the
+// shape of a row.
 //
 //   from=FORMAT             of a and b; from_a= and from_b= where they differ
 //   to=f32|f16|int32        of c and of the result
 //   interval=N              promotion, with scale_order=scales_first|operand_first and contract=yes
-//   zero_rule=a|b           which reading is printed as expected; rows on which they part are never failures
-//   saturate=yes            integers: clamp after every chunk
-//   k=N                     products per row; several chunks and pieces where none is named
-//   order=any               only rows whose result no order, chunking or promotion can change
-//   nan=exact               the model's own NaN is asked for; otherwise every NaN is right
+//   zero_rule=a|b           which reading is printed as expected; rows on which they part are never
+//   failures saturate=yes            integers: clamp after every chunk k=N                     products per
+//   row; several chunks and pieces where none is named order=any               only rows whose result no
+//   order, chunking or promotion can change nan=exact               the model's own NaN is asked for;
+//   otherwise every NaN is right
 #pragma once
 
 #include <cstddef>
@@ -34,7 +35,8 @@ struct MmaPlan {
 /// Throws InputError.
 MmaPlan parse_mma_spec(std::string_view spec);
 
-/// The SPEC in canonical names with the fields that are not the model's own: parse_mma_spec() gives the same plan.
+/// The SPEC in canonical names with the fields that are not the model's own: parse_mma_spec() gives the
+/// same plan.
 std::string spec_text(const MmaPlan& plan);
 
 /// True for a SPEC of this kind.

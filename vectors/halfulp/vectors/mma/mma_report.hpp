@@ -7,7 +7,8 @@
 
 namespace halfulp::vectors {
 
-/// The card of one wrong row: what was given and expected, the exact sum, the results after each chunk, the rule.
+/// The card of one wrong row: what was given and expected, the exact sum, the results after each chunk, the
+/// rule.
 std::vector<CardLine> mma_card(const MmaPlan& plan, const MmaRow& row, const MmaCase& one);
 
 /// `echo … | halfulp mma …` that computes the row again; empty for rows of more than 64 products.

@@ -49,8 +49,8 @@ MmaSpec narrowest(MmaSpec spec, Scheme scheme) {
   return spec;
 }
 
-/// What software orders and CDNA ask beside: CDNA2 flushes, so no operand and no bit of a product may be subnormal; and a sum
-/// of nothing but zeros has a sign that depends on what it starts from.
+/// What software orders and CDNA ask beside: CDNA2 flushes, so no operand and no bit of a product may be
+/// subnormal; and a sum of nothing but zeros has a sign that depends on what it starts from.
 bool fits_every_scheme(const MmaSpec& spec, const MmaRow& row) {
   constexpr int kSmallest = -126;
   bool zero = row.c << 1 == 0 || (spec.output == Output::f16 && (row.c & 0x7fff) == 0);
@@ -74,38 +74,57 @@ std::int64_t integer_of(const FormatSpec& format, std::uint32_t word) {
 
 bool integers_fit(const MmaSpec& spec, const MmaRow& row) {
   std::int64_t sum = std::abs(integer_of(accumulation::format_of(Output::int32), row.c));
-  for (std::size_t k = 0; k < row.a.size(); ++k) sum += std::abs(integer_of(spec.a, row.a[k]) * integer_of(spec.b, row.b[k]));
+  for (std::size_t k = 0; k < row.a.size(); ++k)
+    sum += std::abs(integer_of(spec.a, row.a[k]) * integer_of(spec.b, row.b[k]));
   return sum <= INT32_MAX;
 }
 
 const std::vector<FlagNote> kNotes = {
-    {"order_free", "sums that no order of the products, no chunking and no promotion of this model changes, with the proof checked",
-     "a kernel of unknown order can be judged by them", "a dropped, doubled or misplaced term; a wrong scale"},
-    {"model_free", "the same for every model with these operands", "a kernel of unknown model can be judged by them", "the same"},
-    {"undecided", "rows on which the two readings of zero operands part", "nobody has measured them", "nothing: neither answer is a failure"},
-    {"last_kept", "terms beside the last bit that alignment keeps", "they show how many bits are kept, and how the rest is cut",
+    {"order_free",
+     "sums that no order of the products, no chunking and no promotion of this model changes, with the "
+     "proof checked",
+     "a kernel of unknown order can be judged by them",
+     "a dropped, doubled or misplaced term; a wrong scale"},
+    {"model_free", "the same for every model with these operands",
+     "a kernel of unknown model can be judged by them", "the same"},
+    {"undecided", "rows on which the two readings of zero operands part", "nobody has measured them",
+     "nothing: neither answer is a failure"},
+    {"last_kept", "terms beside the last bit that alignment keeps",
+     "they show how many bits are kept, and how the rest is cut",
      "an F one too large or too small, rounding where the unit truncates"},
-    {"rounding", "sums beside a boundary of the result's rounding", "truncation and rounding to nearest differ only there", "the neighbouring result"},
-    {"cancellation", "large terms that cancel", "what is left was aligned at the large ones", "bits that the unit does not keep"},
+    {"rounding", "sums beside a boundary of the result's rounding",
+     "truncation and rounding to nearest differ only there", "the neighbouring result"},
+    {"cancellation", "large terms that cancel", "what is left was aligned at the large ones",
+     "bits that the unit does not keep"},
     {"large_c", "c above all products", "c takes part in the alignment", "c added after the sum"},
     {"small_c", "c below the products", "c is cut as every term is", "c kept whole"},
-    {"position", "terms whose place in k decides", "chunks are summed in ascending k", "another order, another chunk, a promotion too many or too few"},
-    {"special", "NaN and Inf among operands and c", "0*Inf and opposite infinities are NaN", "a number, or the other infinity"},
-    {"zero", "zeros of either sign, sums that cancel to zero", "a sum that is zero is +0", "-0, or a flushed sign"},
-    {"subnormal", "subnormal operands, c and results", "tensor cores keep them, some units flush", "zeros for small numbers"},
-    {"extreme", "largest and smallest numbers, results beside the overflow threshold", "a product may be beyond the result's range", "Inf inside the sum, or a clamp"},
-    {"scale_end", "block scales at the ends of their format and NaN", "their exponents add up", "a scale of 0, Inf or NaN"},
+    {"position", "terms whose place in k decides", "chunks are summed in ascending k",
+     "another order, another chunk, a promotion too many or too few"},
+    {"special", "NaN and Inf among operands and c", "0*Inf and opposite infinities are NaN",
+     "a number, or the other infinity"},
+    {"zero", "zeros of either sign, sums that cancel to zero", "a sum that is zero is +0",
+     "-0, or a flushed sign"},
+    {"subnormal", "subnormal operands, c and results", "tensor cores keep them, some units flush",
+     "zeros for small numbers"},
+    {"extreme", "largest and smallest numbers, results beside the overflow threshold",
+     "a product may be beyond the result's range", "Inf inside the sum, or a clamp"},
+    {"scale_end", "block scales at the ends of their format and NaN", "their exponents add up",
+     "a scale of 0, Inf or NaN"},
     {"random", "random operands, by binade and by bits", "what nobody thought of", ""},
 };
 
 }  // namespace
 
-const std::vector<FlagNote>& mma_flags() { return kNotes; }
+const std::vector<FlagNote>& mma_flags() {
+  return kNotes;
+}
 
 bool is_order_free(const MmaPlan& plan, const MmaRow& row, bool any_model) {
   const MmaSpec& spec = plan.spec;
-  if (spec.scale_order != ScaleOrder::none && (!all_ones(row.scale_a) || !all_ones(row.scale_b))) return false;
-  if (spec.model.scheme == Scheme::integer) return integers_fit(spec, row) || (!any_model && !spec.saturate);
+  if (spec.scale_order != ScaleOrder::none && (!all_ones(row.scale_a) || !all_ones(row.scale_b)))
+    return false;
+  if (spec.model.scheme == Scheme::integer)
+    return integers_fit(spec, row) || (!any_model && !spec.saturate);
   accumulation::Row view = row.view();
   if (spec.scale_order != ScaleOrder::none) view.scale_a = view.scale_b = {};
   const bool fused = spec.model.scheme == Scheme::fused || spec.model.scheme == Scheme::scaled_groups;
@@ -117,7 +136,8 @@ bool is_order_free(const MmaPlan& plan, const MmaRow& row, bool any_model) {
   if (both || !groups_too) {
     if (accumulation::order_free(narrowest(spec, Scheme::fused), view) != OrderFree::yes) return false;
   }
-  return !(both || groups_too) || accumulation::order_free(narrowest(spec, Scheme::scaled_groups), view) == OrderFree::yes;
+  return !(both || groups_too) ||
+         accumulation::order_free(narrowest(spec, Scheme::scaled_groups), view) == OrderFree::yes;
 }
 
 MmaFunction function_of(const MmaSpec& spec) {
@@ -136,10 +156,13 @@ MmaRows judged_rows(const MmaPlan& plan, std::vector<MmaRow> rows, int threads) 
   const auto result = [&](const accumulation::Engine& run, const MmaRow& row) {
     const std::uint32_t word = run.dot(row.view());
     if (word != accumulation::dot_exact(run.spec(), row.view()))
-      throw Disagreement("model " + std::string(plan.spec.model.name) + ": the engine and its exact twin give different results; " + spec_text(plan) + " cannot be judged");
+      throw Disagreement("model " + std::string(plan.spec.model.name) +
+                         ": the engine and its exact twin give different results; " + spec_text(plan) +
+                         " cannot be judged");
     return word;
   };
-  constexpr std::uint32_t kProven = bit(MmaFlag::order_free) | bit(MmaFlag::model_free) | bit(MmaFlag::undecided);
+  constexpr std::uint32_t kProven =
+      bit(MmaFlag::order_free) | bit(MmaFlag::model_free) | bit(MmaFlag::undecided);
   std::vector<std::uint32_t> expected(rows.size()), others(rows.size());
   std::exception_ptr trouble;
   std::mutex mutex;

@@ -43,14 +43,17 @@ MmaRows mma_level_rows(const MmaPlan& plan, Level level, std::uint64_t seed, int
   SumBuilder builder(plan, seed ^ kStream);
   std::vector<MmaRow> rows = special_sums(builder);
   if (level != Level::specials) {
-    for (std::size_t i = 0; i < (plan.any_order ? kOrderFreeAlone : kOrderFree); ++i) rows.push_back(builder.order_free());
+    for (std::size_t i = 0; i < (plan.any_order ? kOrderFreeAlone : kOrderFree); ++i)
+      rows.push_back(builder.order_free());
   }
   for (const Kind& kind : kKinds) {
     if (kind.from > level) continue;
     for (std::size_t i = 0; i < kind.rows; ++i) rows.push_back(kind.make(builder));
   }
   MmaRows judged = judged_rows(plan, std::move(rows), threads);
-  if (judged.rows.empty()) throw InputError("SPEC " + spec_text(plan), "no row of the level is order-free", "use a higher level, or leave out order=any");
+  if (judged.rows.empty())
+    throw InputError("SPEC " + spec_text(plan), "no row of the level is order-free",
+                     "use a higher level, or leave out order=any");
   return judged;
 }
 

@@ -17,19 +17,26 @@ constexpr std::size_t kStretchBytes = std::size_t{1} << 18;  ///< of inputs per 
 InputRows input_rows(const MmaPlan& plan, const std::vector<MmaRow>& rows) {
   return [&plan, &rows](std::uint64_t first, const std::vector<std::span<std::byte>>& columns) {
     const std::size_t count = columns[0].size() / mma_inputs(plan)[0].row_bytes();
-    for (std::size_t i = 0; i < count; ++i) put_inputs(plan, rows[static_cast<std::size_t>(first) + i], cells_of(columns, i, count));
+    for (std::size_t i = 0; i < count; ++i)
+      put_inputs(plan, rows[static_cast<std::size_t>(first) + i], cells_of(columns, i, count));
   };
 }
 
 /// Calls the kernel in stretches; what is wrong with it beside wrong results ends up in run.findings.
-void call(const Plugged& plugged, const RowShape& shape, const InputRows& source, const VerifyOptions& options, MmaRun& run) {
-  const std::size_t total = run.rows.rows.size(), stretch = std::max<std::size_t>(1, kStretchBytes / std::max<std::size_t>(1, shape.input_bytes()));
+void call(const Plugged& plugged, const RowShape& shape, const InputRows& source,
+          const VerifyOptions& options, MmaRun& run) {
+  const std::size_t total = run.rows.rows.size(),
+                    stretch = std::max<std::size_t>(
+                        1, kStretchBytes / std::max<std::size_t>(1, shape.input_bytes()));
   const std::size_t word = shape.output_bytes();
   std::vector<bool> lost(total, false);
   Losses losses;
-  const RowKernel going = going_on(plugged.rows, [&](const RowJob& job) {
-    for (std::uint64_t i = 0; i < job.rows; ++i) lost[static_cast<std::size_t>(job.first + i)] = true;
-  }, losses);
+  const RowKernel going = going_on(
+      plugged.rows,
+      [&](const RowJob& job) {
+        for (std::uint64_t i = 0; i < job.rows; ++i) lost[static_cast<std::size_t>(job.first + i)] = true;
+      },
+      losses);
   bool failed = false;
   for (std::size_t first = 0; first < total && !failed; first += stretch) {
     const std::size_t count = std::min(stretch, total - first);
@@ -48,7 +55,8 @@ void call(const Plugged& plugged, const RowShape& shape, const InputRows& source
       failed = true;
     }
     for (std::size_t i = 0; i < answered; ++i) {
-      run.answers.push_back(lost[first + i] ? std::nullopt : std::optional(get_word(std::span(out).subspan(i * word, word))));
+      run.answers.push_back(
+          lost[first + i] ? std::nullopt : std::optional(get_word(std::span(out).subspan(i * word, word))));
     }
     if (!failed && options.progress) options.progress(first + count, total);
   }
@@ -60,7 +68,8 @@ void call(const Plugged& plugged, const RowShape& shape, const InputRows& source
 }  // namespace
 
 bool MmaRun::failed() const {
-  return tally.wrong > 0 || std::any_of(findings.begin(), findings.end(), [](const KernelFinding& f) { return is_wrong(f.trouble); });
+  return tally.wrong > 0 || std::any_of(findings.begin(), findings.end(),
+                                        [](const KernelFinding& f) { return is_wrong(f.trouble); });
 }
 
 MmaRun verify_mma_rows(const Plug& plug, const MmaPlan& plan, MmaRows rows, const VerifyOptions& options) {
@@ -92,10 +101,12 @@ MmaRun verify_mma_rows(const Plug& plug, const MmaPlan& plan, MmaRows rows, cons
 MmaRun verify_mma_spec(const Plug& plug, const std::string& spec, const VerifyOptions& options) {
   require_little_endian();
   const MmaPlan plan = parse_mma_spec(spec);
-  return verify_mma_rows(plug, plan, mma_level_rows(plan, options.level, options.seed, options.threads), options);
+  return verify_mma_rows(plug, plan, mma_level_rows(plan, options.level, options.seed, options.threads),
+                         options);
 }
 
-MmaRun verify_mma_pack(const Plug& plug, const PackReader& pack, const std::string& path, const VerifyOptions& options) {
+MmaRun verify_mma_pack(const Plug& plug, const PackReader& pack, const std::string& path,
+                       const VerifyOptions& options) {
   require_little_endian();
   MmaPack read = read_mma_pack(pack, options.threads);
   VerifyOptions with = options;
@@ -110,7 +121,10 @@ MmaRun verify_mma_pack(const Plug& plug, const PackReader& pack, const std::stri
 Plug mma_plug(const std::string& spec, const std::string& implementation) {
   const MmaPlan plan = parse_mma_spec(spec);
   const RowKernel kernel = mma_kernel(plan, mma_function(plan, implementation));
-  return {implementation, "--impl " + implementation, [kernel](const RowShape&, const InputRows&) -> Plugged { return {kernel, {}, HALFULP_VERSION}; }};
+  return {implementation, "--impl " + implementation,
+          [kernel](const RowShape&, const InputRows&) -> Plugged {
+            return {kernel, {}, HALFULP_VERSION};
+          }};
 }
 
 }  // namespace halfulp::vectors

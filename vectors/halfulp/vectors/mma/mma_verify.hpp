@@ -31,10 +31,12 @@ struct MmaRun {
 MmaRun verify_mma_spec(const Plug& plug, const std::string& spec, const VerifyOptions& options);
 
 /// The same on the rows of a pack of kind mma.
-MmaRun verify_mma_pack(const Plug& plug, const PackReader& pack, const std::string& path, const VerifyOptions& options);
+MmaRun verify_mma_pack(const Plug& plug, const PackReader& pack, const std::string& path,
+                       const VerifyOptions& options);
 
 /// Judges a kernel on given rows.
-MmaRun verify_mma_rows(const Plug& plug, const MmaPlan& plan, MmaRows rows, const VerifyOptions& options = {});
+MmaRun verify_mma_rows(const Plug& plug, const MmaPlan& plan, MmaRows rows,
+                       const VerifyOptions& options = {});
 
 /// `halfulp`, `halfulp-exact`, `mma:MODEL` or `mutant:NAME` as a kernel for a SPEC. Throws InputError.
 Plug mma_plug(const std::string& spec, const std::string& implementation);

@@ -1,4 +1,5 @@
-// OperandDraw: words of one operand format by what they are worth. The same words for the same seed on every machine.
+// OperandDraw: words of one operand format by what they are worth. The same words for the same seed on
+// every machine.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,8 @@ class OperandDraw {
   bool is_finite(std::uint32_t word) const;
   std::uint32_t negated(std::uint32_t word) const;
 
-  /// +-m * 2^exponent, m in [1, 2) with all fraction bits random. Exponents beyond the format are brought into it.
+  /// +-m * 2^exponent, m in [1, 2) with all fraction bits random. Exponents beyond the format are brought
+  /// into it.
   std::uint32_t with_exponent(int exponent, bool negative, blocks::Random& random) const;
   std::uint32_t subnormal(blocks::Random& random) const;
   /// One of the numbers at either end: largest, smallest normal, smallest, zero.

@@ -13,7 +13,9 @@ constexpr int kStrictBits = 14;  ///< sums below 2^14 units are exact in every m
 
 /// Largest integer of which a format has every one below, from the smallest normal on.
 std::int64_t largest_integer(const OperandDraw& draw) {
-  return draw.is_integer() ? std::int64_t(low_mask(draw.highest() + 1)) : std::int64_t(low_mask(std::min(draw.format().fraction_bits, draw.highest()) + 1));
+  return draw.is_integer()
+             ? std::int64_t(low_mask(draw.highest() + 1))
+             : std::int64_t(low_mask(std::min(draw.format().fraction_bits, draw.highest()) + 1));
 }
 
 /// A random integer of at most `most`, every length as likely as any other.
@@ -49,8 +51,10 @@ MmaRow SumBuilder::order_free() {
     }
     for (std::size_t k = 0; k < plan_.k; ++k) {
       const std::int64_t most = std::min(left, share);
-      const std::int64_t a = random_.below(8) == 0 ? 0 : integer_up_to(std::min(most, largest_integer(a_)), random_);
-      const std::int64_t b = a == 0 ? 1 + static_cast<std::int64_t>(random_.below(3)) : integer_up_to(std::min(most / a, largest_integer(b_)), random_);
+      const std::int64_t a =
+          random_.below(8) == 0 ? 0 : integer_up_to(std::min(most, largest_integer(a_)), random_);
+      const std::int64_t b = a == 0 ? 1 + static_cast<std::int64_t>(random_.below(3))
+                                    : integer_up_to(std::min(most / a, largest_integer(b_)), random_);
       left -= a * b;
       const bool negative = a_.format().is_signed && coin(), flips = b_.format().is_signed && coin();
       row.a[k] = a_.word((negative ? -1 : 1) * std::ldexp(static_cast<double>(a), shift_a));

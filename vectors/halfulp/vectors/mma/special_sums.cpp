@@ -43,9 +43,11 @@ class Specials {
     }
     for (const std::uint32_t nan : builder_.b().nans()) {
       for (const std::size_t k : places_) add(MmaFlag::special, [&](MmaRow& row) { row.b[k] = nan; });
-      add(MmaFlag::special, [&](MmaRow& row) { row.b[places_.back()] = nan; }, false);  // NaN times zero
+      add(
+          MmaFlag::special, [&](MmaRow& row) { row.b[places_.back()] = nan; }, false);  // NaN times zero
     }
-    for (const std::uint32_t nan : builder_.c().nans()) add(MmaFlag::special, [&](MmaRow& row) { row.c = nan; });
+    for (const std::uint32_t nan : builder_.c().nans())
+      add(MmaFlag::special, [&](MmaRow& row) { row.c = nan; });
     if (!builder_.a().nans().empty() && !builder_.a().infinities().empty()) {
       add(MmaFlag::special, [&](MmaRow& row) {
         row.a[0] = builder_.a().infinities().front();
@@ -62,26 +64,38 @@ class Specials {
       for (const std::size_t k : places_) {
         add(MmaFlag::special, [&](MmaRow& row) { row.a[k] = infinity; });
         add(MmaFlag::special, [&](MmaRow& row) { row.a[k] = infinity, row.b[k] = builder_.b().word(0); });
-        if (!of_b.empty()) add(MmaFlag::special, [&](MmaRow& row) { row.a[k] = infinity, row.b[k] = of_b.back(); });
+        if (!of_b.empty())
+          add(MmaFlag::special, [&](MmaRow& row) { row.a[k] = infinity, row.b[k] = of_b.back(); });
       }
-      add(MmaFlag::special, [&](MmaRow& row) { row.a[0] = infinity, row.b[0] = builder_.b().word(1), row.a[k_ - 1] = builder_.a().negated(infinity), row.b[k_ - 1] = builder_.b().word(1); });
-      for (const std::uint32_t c : of_c) add(MmaFlag::special, [&](MmaRow& row) { row.a[0] = infinity, row.b[0] = builder_.b().word(1), row.c = c; });
+      add(MmaFlag::special, [&](MmaRow& row) {
+        row.a[0] = infinity, row.b[0] = builder_.b().word(1),
+        row.a[k_ - 1] = builder_.a().negated(infinity), row.b[k_ - 1] = builder_.b().word(1);
+      });
+      for (const std::uint32_t c : of_c)
+        add(MmaFlag::special,
+            [&](MmaRow& row) { row.a[0] = infinity, row.b[0] = builder_.b().word(1), row.c = c; });
     }
-    for (const std::uint32_t infinity : of_b) add(MmaFlag::special, [&](MmaRow& row) { row.a[k_ - 1] = builder_.a().word(0), row.b[k_ - 1] = infinity; });
+    for (const std::uint32_t infinity : of_b)
+      add(MmaFlag::special,
+          [&](MmaRow& row) { row.a[k_ - 1] = builder_.a().word(0), row.b[k_ - 1] = infinity; });
     for (const std::uint32_t c : of_c) {
       add(MmaFlag::special, [&](MmaRow& row) { row.c = c; });
-      add(MmaFlag::special, [&](MmaRow& row) { row.c = c; }, false);
+      add(
+          MmaFlag::special, [&](MmaRow& row) { row.c = c; }, false);
     }
   }
 
   void zeros() {
     const auto minus = [](const OperandDraw& draw) { return draw.minus_zero().value_or(draw.word(0)); };
     for (int signs = 0; signs < 8; ++signs) {
-      add(MmaFlag::zero, [&](MmaRow& row) {
-        if (signs & 1) row.a.assign(k_, minus(builder_.a()));
-        if (signs & 2) row.b.assign(k_, minus(builder_.b()));
-        if (signs & 4) row.c = minus(builder_.c());
-      }, false);
+      add(
+          MmaFlag::zero,
+          [&](MmaRow& row) {
+            if (signs & 1) row.a.assign(k_, minus(builder_.a()));
+            if (signs & 2) row.b.assign(k_, minus(builder_.b()));
+            if (signs & 4) row.c = minus(builder_.c());
+          },
+          false);
     }
     add(MmaFlag::zero, [&](MmaRow& row) { row.c = minus(builder_.c()); });
   }
@@ -89,20 +103,26 @@ class Specials {
   /// x - x, with and without c of either zero; c - x.
   void cancelling() {
     for (const bool minus_c : {false, true}) {
-      add(MmaFlag::cancellation, [&](MmaRow& row) {
-        for (std::size_t k = 0; k + 1 < k_; k += 2) {
-          builder_.set_product(row, k, builder_.centre(), false);
-          row.a[k + 1] = builder_.a().negated(row.a[k]);
-          row.b[k + 1] = row.b[k];
-        }
-        if (minus_c) row.c = builder_.c().minus_zero().value_or(0);
-      }, false);
+      add(
+          MmaFlag::cancellation,
+          [&](MmaRow& row) {
+            for (std::size_t k = 0; k + 1 < k_; k += 2) {
+              builder_.set_product(row, k, builder_.centre(), false);
+              row.a[k + 1] = builder_.a().negated(row.a[k]);
+              row.b[k + 1] = row.b[k];
+            }
+            if (minus_c) row.c = builder_.c().minus_zero().value_or(0);
+          },
+          false);
     }
     for (const double sign : {1.0, -1.0}) {
-      add(MmaFlag::cancellation, [&](MmaRow& row) {
-        row.a[0] = builder_.a().word(sign), row.b[0] = builder_.b().word(1);
-        row.c = builder_.c().word(-sign);
-      }, false);
+      add(
+          MmaFlag::cancellation,
+          [&](MmaRow& row) {
+            row.a[0] = builder_.a().word(sign), row.b[0] = builder_.b().word(1);
+            row.c = builder_.c().word(-sign);
+          },
+          false);
     }
   }
 
@@ -110,27 +130,34 @@ class Specials {
   void ends_of_the_result() {
     const auto top = [](const OperandDraw& draw) { return draw.word(kBeyond); };
     for (const double sign : {1.0, -1.0}) {
-      add(MmaFlag::extreme, [&](MmaRow& row) {
-        row.a.assign(k_, builder_.a().word(sign * kBeyond));
-        row.b.assign(k_, top(builder_.b()));
-      }, false);
+      add(
+          MmaFlag::extreme,
+          [&](MmaRow& row) {
+            row.a.assign(k_, builder_.a().word(sign * kBeyond));
+            row.b.assign(k_, top(builder_.b()));
+          },
+          false);
       const OperandDraw& c = builder_.c();
       const std::uint32_t largest = c.word(sign * kBeyond);
-      add(MmaFlag::extreme, [&](MmaRow& row) { row.c = largest; }, false);
+      add(
+          MmaFlag::extreme, [&](MmaRow& row) { row.c = largest; }, false);
       add(MmaFlag::extreme, [&](MmaRow& row) { row.c = largest; });
       // Products of up to two last places of the largest result, in steps of a quarter of one.
       const int place = c.is_integer() ? 0 : c.highest() - c.format().fraction_bits;
       for (int quarters = 1; quarters <= 8; ++quarters) {
-        add(MmaFlag::extreme, [&](MmaRow& row) {
-          row.c = largest;
-          const double step = std::ldexp(sign, place - 2);
-          const int of_a = std::min(builder_.a().highest(), place / 2);
-          for (int i = 0; i < quarters && static_cast<std::size_t>(i) < k_; ++i) {
-            const auto k = static_cast<std::size_t>(i);
-            row.a[k] = builder_.a().word(std::ldexp(1.0, of_a));
-            row.b[k] = builder_.b().word(std::ldexp(step, -of_a));
-          }
-        }, false);
+        add(
+            MmaFlag::extreme,
+            [&](MmaRow& row) {
+              row.c = largest;
+              const double step = std::ldexp(sign, place - 2);
+              const int of_a = std::min(builder_.a().highest(), place / 2);
+              for (int i = 0; i < quarters && static_cast<std::size_t>(i) < k_; ++i) {
+                const auto k = static_cast<std::size_t>(i);
+                row.a[k] = builder_.a().word(std::ldexp(1.0, of_a));
+                row.b[k] = builder_.b().word(std::ldexp(step, -of_a));
+              }
+            },
+            false);
       }
     }
   }
@@ -138,10 +165,14 @@ class Specials {
   void subnormals() {
     for (int i = 0; i < 8; ++i) rows_.push_back(builder_.subnormal());
     for (const double sign : {1.0, -1.0}) {
-      add(MmaFlag::subnormal, [&](MmaRow& row) {
-        const OperandDraw& c = builder_.c();
-        row.c = c.is_integer() ? c.word(sign) : c.word(sign * std::ldexp(1.0, c.lowest() - c.format().fraction_bits));
-      }, false);
+      add(
+          MmaFlag::subnormal,
+          [&](MmaRow& row) {
+            const OperandDraw& c = builder_.c();
+            row.c = c.is_integer() ? c.word(sign)
+                                   : c.word(sign * std::ldexp(1.0, c.lowest() - c.format().fraction_bits));
+          },
+          false);
     }
   }
 
@@ -150,7 +181,8 @@ class Specials {
     const OperandDraw& scale = builder_.scales();
     for (const std::uint32_t nan : scale.nans()) {
       add(MmaFlag::scale_end, [&](MmaRow& row) { row.scale_a.back() = nan; });
-      add(MmaFlag::scale_end, [&](MmaRow& row) { row.scale_b.front() = nan; }, false);  // over zeros
+      add(
+          MmaFlag::scale_end, [&](MmaRow& row) { row.scale_b.front() = nan; }, false);  // over zeros
     }
     for (int i = 0; i < 8; ++i) rows_.push_back(builder_.scale_ends());
   }
@@ -165,6 +197,8 @@ class Specials {
 
 }  // namespace
 
-std::vector<MmaRow> special_sums(SumBuilder& builder) { return Specials(builder).all(); }
+std::vector<MmaRow> special_sums(SumBuilder& builder) {
+  return Specials(builder).all();
+}
 
 }  // namespace halfulp::vectors

@@ -1,4 +1,5 @@
-// Rows of specials: NaN, Inf, zeros of either sign, the largest numbers, in every place where they can stand.
+// Rows of specials: NaN, Inf, zeros of either sign, the largest numbers, in every place where they can
+// stand.
 #pragma once
 
 #include <vector>

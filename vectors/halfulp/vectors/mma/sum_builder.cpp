@@ -22,21 +22,30 @@ FormatSpec scale_format_of(const MmaPlan& plan) {
 }  // namespace
 
 SumBuilder::SumBuilder(const MmaPlan& plan, std::uint64_t seed)
-    : plan_(plan), a_(plan.spec.a), b_(plan.spec.b), c_(accumulation::format_of(plan.spec.output)), scale_(scale_format_of(plan)), random_(seed) {}
+    : plan_(plan),
+      a_(plan.spec.a),
+      b_(plan.spec.b),
+      c_(accumulation::format_of(plan.spec.output)),
+      scale_(scale_format_of(plan)),
+      random_(seed) {}
 
 std::size_t SumBuilder::chunk() const {
   const int n = plan_.spec.model.chunk;
   return n == 0 ? plan_.k : std::min(plan_.k, static_cast<std::size_t>(n));
 }
 
-int SumBuilder::result_bits() const { return plan_.spec.output == Output::f16 ? 10 : plan_.spec.model.f32_fraction_bits; }
+int SumBuilder::result_bits() const {
+  return plan_.spec.output == Output::f16 ? 10 : plan_.spec.model.f32_fraction_bits;
+}
 
 int SumBuilder::kept_bits() const {
   const int bits = plan_.spec.model.fraction_bits;
   return bits == 0 ? result_bits() + 1 : bits;
 }
 
-std::uint32_t SumBuilder::ordinary_scale() { return scale_.with_exponent(random_.between(-3, 3), false, random_); }
+std::uint32_t SumBuilder::ordinary_scale() {
+  return scale_.with_exponent(random_.between(-3, 3), false, random_);
+}
 
 MmaRow SumBuilder::empty(bool scales_of_one) {
   MmaRow row;
@@ -52,13 +61,15 @@ MmaRow SumBuilder::empty(bool scales_of_one) {
 int SumBuilder::centre() {
   constexpr int kFarF32 = 30, kLowF16 = -2, kHighF16 = 9;
   const bool f16 = plan_.spec.output == Output::f16;
-  const int low = std::max(lowest_product(), f16 ? kLowF16 : -kFarF32), high = std::min(highest_product(), f16 ? kHighF16 : kFarF32);
+  const int low = std::max(lowest_product(), f16 ? kLowF16 : -kFarF32),
+            high = std::min(highest_product(), f16 ? kHighF16 : kFarF32);
   return random_.between(std::min(low, high), high);
 }
 
 void SumBuilder::set_product(MmaRow& row, std::size_t k, int exponent, bool negative) {
   exponent = std::clamp(exponent, lowest_product(), highest_product());
-  const int low = std::max(a_.lowest(), exponent - b_.highest()), high = std::min(a_.highest(), exponent - b_.lowest());
+  const int low = std::max(a_.lowest(), exponent - b_.highest()),
+            high = std::min(a_.highest(), exponent - b_.lowest());
   const int of_a = random_.between(low, high);
   const bool flips = coin();
   row.a[k] = a_.with_exponent(of_a, negative != flips, random_);
@@ -82,15 +93,18 @@ MmaRow SumBuilder::filled(bool same_sign) {
   MmaRow row = empty();
   row.flags = bit(MmaFlag::random);
   const int middle = centre(), spread = random_.between(1, 8);
-  for (std::size_t k = 0; k < plan_.k; ++k) set_product(row, k, random_.between(middle - spread, middle), !same_sign && coin());
-  if (random_.below(4) != 0) row.c = c_word(random_.between(middle - spread, middle + 2), !same_sign && coin());
+  for (std::size_t k = 0; k < plan_.k; ++k)
+    set_product(row, k, random_.between(middle - spread, middle), !same_sign && coin());
+  if (random_.below(4) != 0)
+    row.c = c_word(random_.between(middle - spread, middle + 2), !same_sign && coin());
   return row;
 }
 
 MmaRow SumBuilder::last_kept_of_groups() {
   MmaRow row = empty();
   row.flags = bit(MmaFlag::last_kept) | bit(MmaFlag::cancellation);
-  const std::size_t groups = plan_.k / kGroup, block = static_cast<std::size_t>(plan_.spec.model.scale.block);
+  const std::size_t groups = plan_.k / kGroup,
+                    block = static_cast<std::size_t>(plan_.spec.model.scale.block);
   const std::size_t first = 2 * below(std::max<std::size_t>(1, groups / 2)) * kGroup;
   if (first + 2 * kGroup > plan_.k) return filled(false);
   for (std::size_t k = first; k < first + kGroup; ++k) {
@@ -103,9 +117,12 @@ MmaRow SumBuilder::last_kept_of_groups() {
   if (coin()) {  // another group of the chunk, its scales far below; a dot has up to 11 bits
     const std::size_t other = first ^ (2 * kGroup);
     if (other < plan_.k) {
-      for (std::size_t i = 0; i < 1 + below(kGroup); ++i) set_product(row, other + i, random_.between(lowest_product(), highest_product()), coin());
-      row.scale_a[other / block] = scale_.with_exponent((unit + random_.between(-10, 3)) / 2, false, random_);
-      row.scale_b[other / block] = scale_.with_exponent(unit + random_.between(-10, 3) - scale_exponent(row, other) / 2, false, random_);
+      for (std::size_t i = 0; i < 1 + below(kGroup); ++i)
+        set_product(row, other + i, random_.between(lowest_product(), highest_product()), coin());
+      row.scale_a[other / block] =
+          scale_.with_exponent((unit + random_.between(-10, 3)) / 2, false, random_);
+      row.scale_b[other / block] = scale_.with_exponent(
+          unit + random_.between(-10, 3) - scale_exponent(row, other) / 2, false, random_);
     }
   }
   row.c = c_word(unit + random_.between(-2, 3), coin());
@@ -120,7 +137,8 @@ MmaRow SumBuilder::last_kept() {
   const int top = std::max(centre(), centre()), unit = top - kept_bits();
   const bool by_c = unit - 2 < lowest_product() || random_.below(3) == 0;
   const std::size_t base = by_c ? 0 : n * below(chunks);
-  const std::size_t first = base + below(n), second = n < 2 ? first : base + (first - base + 1 + below(n - 1)) % n;
+  const std::size_t first = base + below(n),
+                    second = n < 2 ? first : base + (first - base + 1 + below(n - 1)) % n;
   set_product(row, first, top, coin());
   const int scaled_unit = unit + scale_exponent(row, first);
   const bool negative = coin();
@@ -132,7 +150,8 @@ MmaRow SumBuilder::last_kept() {
       set_product(row, k, unit + random_.between(-2, 2), random_.below(8) == 0 ? !negative : negative);
     }
   }
-  if (by_c) row.c = c_word(scaled_unit + random_.between(-2, 3), random_.below(4) == 0 ? !negative : negative);
+  if (by_c)
+    row.c = c_word(scaled_unit + random_.between(-2, 3), random_.below(4) == 0 ? !negative : negative);
   if (second != first) cancel(row, first, second);
   return row;
 }
@@ -144,7 +163,8 @@ MmaRow SumBuilder::rounding() {
   const bool negative = coin();
   if (coin()) {
     const int top = centre();
-    for (std::size_t k = base; k < base + n; ++k) set_product(row, k, top - static_cast<int>(below(3)), negative);
+    for (std::size_t k = base; k < base + n; ++k)
+      set_product(row, k, top - static_cast<int>(below(3)), negative);
     return row;
   }
   const int top = centre(), half = top - result_bits() - 1;
@@ -157,7 +177,8 @@ MmaRow SumBuilder::rounding() {
   }
   for (std::size_t i = 0; i < 1 + below(3); ++i) {
     const std::size_t k = base + below(n);
-    if (k != first) set_product(row, k, half + random_.between(-1, 1), random_.below(4) == 0 ? !negative : negative);
+    if (k != first)
+      set_product(row, k, half + random_.between(-1, 1), random_.below(4) == 0 ? !negative : negative);
   }
   return row;
 }
@@ -173,7 +194,8 @@ MmaRow SumBuilder::with_c(bool above, bool below_products) {
   }
   const bool negative = coin();
   for (std::size_t k = 0; k < plan_.k; ++k) {
-    if (random_.below(3) != 0) set_product(row, k, top - static_cast<int>(below(4)), random_.below(4) == 0 ? !negative : negative);
+    if (random_.below(3) != 0)
+      set_product(row, k, top - static_cast<int>(below(4)), random_.below(4) == 0 ? !negative : negative);
   }
   const int distance = above ? random_.between(1, kept_bits() + 3) : -random_.between(0, kept_bits() + 3);
   row.c = c_word(top + scale_exponent(row, 0) + distance, coin());
@@ -186,7 +208,8 @@ MmaRow SumBuilder::position() {
   const int top = std::max(centre(), centre()), low = top - std::max(kept_bits(), result_bits());
   const bool negative = coin();
   for (std::size_t k = 0; k < plan_.k; ++k) {
-    if (random_.below(4) != 0) set_product(row, k, low + random_.between(-1, 3), random_.below(8) == 0 ? !negative : negative);
+    if (random_.below(4) != 0)
+      set_product(row, k, low + random_.between(-1, 3), random_.below(8) == 0 ? !negative : negative);
   }
   if (plan_.k < 2) return row;
   const std::size_t first = below(plan_.k - 1), second = first + 1 + below(plan_.k - first - 1);
@@ -213,7 +236,8 @@ MmaRow SumBuilder::subnormal() {
         row.b[k] = b_.with_exponent(random_.between(b_.lowest(), b_.highest()), coin(), random_);
         break;
       case 1:
-        row.a[k] = a_.with_exponent(random_.between(a_.lowest(), std::min(0, a_.highest())), coin(), random_);
+        row.a[k] =
+            a_.with_exponent(random_.between(a_.lowest(), std::min(0, a_.highest())), coin(), random_);
         row.b[k] = b_.subnormal(random_);
         break;
       default: set_product(row, k, smallest - random_.between(-2, 20), coin());
@@ -246,7 +270,8 @@ MmaRow SumBuilder::extremes() {
   for (std::size_t k = 0; k < plan_.k; ++k) {
     if (sparse && random_.below(8) != 0) continue;
     row.a[k] = a_.extreme(random_);
-    row.b[k] = coin() ? b_.extreme(random_) : b_.with_exponent(random_.between(b_.lowest(), b_.highest()), coin(), random_);
+    row.b[k] = coin() ? b_.extreme(random_)
+                      : b_.with_exponent(random_.between(b_.lowest(), b_.highest()), coin(), random_);
   }
   row.c = coin() ? c_.extreme(random_) : c_.bits(random_, 0);
   return row;
@@ -260,9 +285,25 @@ MmaRow SumBuilder::scale_ends() {
   for (std::size_t k = 0; with_zeros && k < plan_.k; ++k) {
     if (random_.below(4) == 0) row.a[k] = a_.word(0);
   }
+  if (plan_.spec.model.scale.block != 0 &&
+      random_.below(4) == 0) {  // a block of zeros with large scales, which may push c out
+    const std::size_t length = static_cast<std::size_t>(plan_.spec.model.scale.block),
+                      block = below(row.scale_a.size());
+    for (std::size_t k = block * length; k < std::min(plan_.k, (block + 1) * length); ++k)
+      row.a[k] = a_.word(0);
+    row.scale_a[block] = scale_.word(std::ldexp(1.0, scale_.highest() - static_cast<int>(below(6))));
+    row.scale_b[block] = scale_.word(std::ldexp(1.0, scale_.highest() - static_cast<int>(below(6))));
+    return row;
+  }
   for (std::size_t i = 0; i < row.scale_a.size(); ++i) {
-    if (coin()) row.scale_a[i] = random_.below(3) == 0 ? scale_.bits(random_, 2) : scale_.word(std::fabs(scale_.value(scale_.extreme(random_))));
-    if (coin()) row.scale_b[i] = random_.below(3) == 0 ? scale_.bits(random_, 2) : scale_.word(std::fabs(scale_.value(scale_.extreme(random_))));
+    if (coin())
+      row.scale_a[i] = random_.below(3) == 0
+                           ? scale_.bits(random_, 2)
+                           : scale_.word(std::fabs(scale_.value(scale_.extreme(random_))));
+    if (coin())
+      row.scale_b[i] = random_.below(3) == 0
+                           ? scale_.bits(random_, 2)
+                           : scale_.word(std::fabs(scale_.value(scale_.extreme(random_))));
   }
   return row;
 }

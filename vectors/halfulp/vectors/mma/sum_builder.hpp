@@ -17,7 +17,8 @@ class SumBuilder {
   MmaRow filled(bool same_sign);
   /// Two products cancel; a third, several others or c lie beside the last bit that their alignment keeps.
   MmaRow last_kept();
-  /// One product, and others half a last place of the result below it; or many of one sign, whose sum has carries.
+  /// One product, and others half a last place of the result below it; or many of one sign, whose sum has
+  /// carries.
   MmaRow rounding();
   /// c with all its bits above, below or without products.
   MmaRow with_c(bool above, bool below);
@@ -40,7 +41,9 @@ class SumBuilder {
   int centre();
   /// Sets product k to +-m * 2^exponent, as near as the formats have it.
   void set_product(MmaRow& row, std::size_t k, int exponent, bool negative);
-  std::uint32_t c_word(int exponent, bool negative) { return c_.with_exponent(exponent, negative, random_); }
+  std::uint32_t c_word(int exponent, bool negative) {
+    return c_.with_exponent(exponent, negative, random_);
+  }
 
   const MmaPlan& plan() const { return plan_; }
   const OperandDraw& a() const { return a_; }
