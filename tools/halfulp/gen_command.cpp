@@ -142,13 +142,13 @@ int run_gen(const GenOptions& options, const Globals& globals) {
 void add_gen(CLI::App& app, const Globals& globals, Runner& runner) {
   CLI::App* command = app.add_subcommand("gen", "Write a pack of golden vectors");
   const auto options = std::make_shared<GenOptions>();
-  command->add_option("spec", options->spec, "cast:FROM:TO[@DIALECT][,key=value]…, decode:FORMAT[:TO] or recipe:NAME[,key=value]…")
+  command->add_option("spec", options->spec, "cast:FROM:TO[@DIALECT][,key=value]…, decode:FORMAT[:TO], recipe:NAME[,key=value]… or mma:MODEL[,key=value]…")
       ->type_name("SPEC")
       ->required();
   command->add_option("-o,--output", options->output, "A new folder, .npz or .safetensors")->type_name("DIR")->required();
   command
       ->add_option("--level", options->level,
-                   "specials, thresholds (default of casts), stratified (default of decodes and recipes), exhaustive")
+                   "specials, thresholds (default of casts), stratified (default of all else), exhaustive")
       ->type_name("LEVEL");
   digits_only(command->add_option("--seed", options->seed, "Seed of the random rows (default 0)")->type_name("N"));
   command->add_option("--also", options->also, "Further forms: npz,safetensors,memh,c,txt,json")->type_name("FORMS")->delimiter(',')->allow_extra_args(false);

@@ -117,7 +117,7 @@ void add_verify(CLI::App& app, const Globals& globals, Runner& runner) {
   const auto arguments = std::make_shared<VerifyArguments>();
   command
       ->add_option("spec", arguments->subject,
-                   "A pack, cast:FROM:TO[@DIALECT][,key=value]…, decode:FORMAT[:TO] or recipe:NAME…; with --impl list "
+                   "A pack, cast:FROM:TO[@DIALECT][,key=value]…, decode:FORMAT[:TO], recipe:NAME… or mma:MODEL…; with --impl list "
                    "also the NAME of one")
       ->type_name("PACK|SPEC");
   add_plug_options(*command, arguments->plug);
