@@ -188,7 +188,7 @@ class RowBlock {
     gathered_.resize(plan_.p_format, rows.size() * length);
     c_.resize(chained ? rows.size() * dim : 0);
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      for (std::size_t k = 0; k < length; ++k) gathered_.set(i * length + k, codes_[rows[i] * stride + offset + k]);
+      gathered_.copy(codes_, rows[i] * stride + offset, length, i * length);
       if (chained) std::copy_n(&O_[rows[i] * dim], dim, &c_[i * dim]);
     }
     const auto sums = plan_.product(gathered_.bytes(0, rows.size() * length), rows.size(), V, length, c_);

@@ -111,6 +111,15 @@ void CodeBuffer::set(std::size_t i, std::uint32_t word) {
   std::visit([&](auto& words) { words[i] = static_cast<std::remove_cvref_t<decltype(words[0])>>(word); }, words_);
 }
 
+void CodeBuffer::copy(const CodeBuffer& from, std::size_t first, std::size_t count, std::size_t at) {
+  std::visit(
+      [&](auto& words) {
+        const auto& source = std::get<std::remove_cvref_t<decltype(words)>>(from.words_);
+        std::copy_n(source.begin() + static_cast<std::ptrdiff_t>(first), count, words.begin() + static_cast<std::ptrdiff_t>(at));
+      },
+      words_);
+}
+
 void CodeBuffer::cast(const BatchCaster& caster, std::span<const float> x) {
   std::visit([&](auto& words) { caster.run(x, std::span(words).first(x.size())); }, words_);
 }
