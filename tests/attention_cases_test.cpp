@@ -4,9 +4,13 @@
 #include <bit>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <set>
 
 #include "halfulp/attention/kernel.hpp"
+#include "halfulp/attention/paged_cache.hpp"
 #include "halfulp/attention/presets.hpp"
 #include "halfulp/attention/tanh.hpp"
 #include "halfulp/formats.hpp"
@@ -126,6 +130,72 @@ TEST(AttentionCases, SoftCapRows) {
     EXPECT_EQ(got.O.at(0), 0x3f800000u);
   }
   EXPECT_EQ(count, 2);
+}
+
+/// The rows about caches: scores and values under the cache's scales, and KIVI's window.
+TEST(AttentionCases, EveryAttentionRowOfTheBlockFile) {
+  const std::uint32_t q = 0xb8;  // -1: t = -S L below a key of score 0
+  const KernelSpec spec = parse_spec("reference,offset=0");
+  std::set<std::string> seen;
+  for (const Json& json : cases("block.json")) {
+    if (json.at("op") != "attention") continue;
+    const std::string id = json.at("id");
+    seen.insert(id);
+    const Json& input = json.at("input");
+    if (id == "block-F3-1") {
+      const float k_scale = input.at("k_scale"), v_scale = input.at("v_scale");
+      const std::vector<std::uint32_t> ones = {0x38, 0x38};
+      std::vector<std::uint32_t> k, v;
+      rows(input.at("k_codes"), k);
+      rows(input.at("v_codes"), v);
+      const Stages got = run(spec, {{.keys = 1, .head_dim = 2, .value_dim = 2}, ones, k, v, {}, {&v_scale, 1}, {}}, Keep::all);
+      EXPECT_EQ(std::bit_cast<float>(got.S[0]) * k_scale, json["expected"]["logits"][0].get<float>());
+      for (std::size_t d = 0; d < 2; ++d) EXPECT_EQ(std::bit_cast<float>(got.O[d]), json["expected"]["output"][d].get<float>());
+    } else if (id == "block-F5-1" || id == "block-F7-1") {
+      const bool scaled = !input.at("k_scale").is_null();
+      const float scale = scaled ? std::strtof(input["k_scale"].get<std::string>().c_str(), nullptr) : 1;
+      for (std::size_t i = 0; i < input.at("k_codes").size(); ++i) {
+        const std::vector<std::uint32_t> k = {0, code(input["k_codes"][i])}, v = {0x38, 0x38};
+        const float expected = std::strtof(json["expected"][i].get<std::string>().c_str(), nullptr);
+        const float L[] = {scale};
+        const Stages got = run(spec, {{.keys = 2}, {&q, 1}, k, v, scaled ? std::span<const float>(L) : std::span<const float>(), {}, {}}, Keep::all);
+        if (expected > 0) {
+          EXPECT_EQ(std::bit_cast<float>(got.t[1]), -expected) << id;
+        }
+        EXPECT_EQ(std::bit_cast<float>(got.S[1]) * std::bit_cast<float>(got.L[0]), -expected) << id;
+      }
+    } else if (id == "block-F11-2") {
+      CacheSpec cache_spec;
+      cache_spec.layout = "kivi2";
+      cache_spec.head_dim = cache_spec.value_dim = 32;
+      cache_spec.residual = input.at("residual");
+      PagedCache cache(cache_spec, {3, 1, 2, 0, 4, 5, 6, 7, 8, 9, 10, 11, 12});
+      const std::size_t tokens = input.at("prefill").get<std::size_t>() + input.at("decode").get<std::size_t>();
+      std::vector<double> token(32);
+      std::iota(token.begin(), token.end(), 1.0);
+      for (std::size_t i = 0; i < tokens; ++i) cache.append(0, token, token);
+      std::size_t exact = 0;
+      for (std::size_t i = 0; i < tokens; ++i) exact += cache.slot(cache.page_table(0)[i / 16], i % 16).k[0].exact;
+      EXPECT_EQ(exact, json["expected"]["key_full_precision_tokens"].get<std::size_t>());
+      EXPECT_EQ(tokens - exact, json["expected"]["key_quantized_tokens"].get<std::size_t>());
+    } else {
+      ADD_FAILURE() << "no check for " << id;
+    }
+  }
+  EXPECT_EQ(seen.size(), 4u);
+}
+
+/// An output copied without its scale: op `scale`, about an attention kernel's FP8 output.
+TEST(AttentionCases, TheOutputScaleRow) {
+  int count = 0;
+  for (const Json& json : cases("accumulation.json")) {
+    if (json.at("id") != "acc-row33-1") continue;
+    ++count;
+    const std::uint32_t q = 0x38, v = code(json["input"]["code"]);
+    const float scale = number(json["input"]["scale"]);
+    EXPECT_EQ(run(parse_spec("reference,out=bf16"), {{.keys = 1}, {&q, 1}, {&q, 1}, {&v, 1}, {}, {&scale, 1}, {}}).O.at(0), code(json.at("expected")));
+  }
+  EXPECT_EQ(count, 1);
 }
 
 TEST(AttentionCases, NoOtherAttentionRowExists) {

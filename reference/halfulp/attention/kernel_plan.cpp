@@ -166,7 +166,7 @@ KernelPlan::KernelPlan(const KernelSpec& s, const Problem& p)
     part_tiles.push_back(std::move(tiles_of_part));
   }
 
-  if (p_format.storage_bits() <= 16) {
+  if (spec.sum_of == SumOf::quantized && p_format.storage_bits() <= 16) {
     for (std::uint64_t code = 0; code < std::uint64_t{1} << p_format.storage_bits(); ++code) {
       const auto bits = static_cast<std::uint32_t>(cast(p_format, code, kF32, {.overflow = Overflow::overflow}).code);
       const auto x = std::bit_cast<float>(bits);

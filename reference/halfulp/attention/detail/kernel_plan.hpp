@@ -90,7 +90,7 @@ struct KernelPlan {
   std::size_t tiles = 0;
 
  private:
-  std::vector<float> p_values_;  ///< of codes; empty: float32 bits
+  std::vector<float> p_values_;  ///< of codes, where codes are summed; empty: float32 bits
   CodeBuffer q_, k_, v_;  ///< v_: [KV head][piece in key order][value_dim][key of the piece]
 };
 
