@@ -95,7 +95,7 @@ std::vector<std::uint32_t> output(const PagedCache& cache, std::size_t sequence,
 
 TEST(PagedCache, PagesOrderAndDeadSlotsNeverChangeBits) {
   for (const CacheLayout& layout : cache_layouts()) {
-    for (const std::size_t n : {0, 1, 7, 8, 15, 16, 17, 33, 70}) {
+    for (const std::size_t n : {0u, 1u, 7u, 8u, 15u, 16u, 17u, 33u, 70u}) {
       std::mt19937_64 random(n + 1);
       const CacheSpec base = spec_of_layout(layout.name, 1024);
       const std::vector<double> keys = tokens_of(n * 2 * base.head_dim, random), values = tokens_of(n * 2 * base.value_dim, random);
@@ -105,7 +105,7 @@ TEST(PagedCache, PagesOrderAndDeadSlotsNeverChangeBits) {
       const auto expected_output = output(whole, 0, base);
       ASSERT_EQ(expected.keys, n);
       ASSERT_EQ(expected.k.size(), keys.size());
-      for (const std::size_t page_size : {1, 3, 16, 64}) {
+      for (const std::size_t page_size : {1u, 3u, 16u, 64u}) {
         const std::size_t pages = 80 / page_size + 3;
         std::vector<std::size_t> order = pages_in_order(pages);
         std::shuffle(order.begin(), order.end(), random);

@@ -109,7 +109,7 @@ TEST(AttentionKernel, MaskedKeysAreNeverUsed) {
 }
 
 TEST(AttentionKernel, HeadsShareTheirKvHead) {
-  for (const std::size_t ratio : {1, 2, 3, 7}) {
+  for (const std::size_t ratio : {1u, 2u, 3u, 7u}) {
     AttentionMaker maker(ratio);
     const KernelSpec spec = parse_spec("fa3_like,tile=16,causal=yes");
     const Shape shape = {2 * ratio, 2, 3, 40, 33, 5};
@@ -269,7 +269,7 @@ TEST(AttentionKernel, SinkIsAKeyWithoutV) {
 }
 
 TEST(AttentionKernel, SizesThatAreNoMultipleOfAChunk) {
-  for (const std::size_t dim : {1, 31, 32, 33, 80, 127}) {  // Q = K = ones: S is the head size, exactly
+  for (const std::size_t dim : {1u, 31u, 32u, 33u, 80u, 127u}) {  // Q = K = ones: S is the head size, exactly
     OwnedProblem p;
     p.shape = {1, 1, 1, 3, dim, 2};
     p.q.assign(dim, 0x38);
