@@ -56,8 +56,8 @@ std::span<const CacheLayout> cache_layouts() { return kLayouts; }
 PagedCache::PagedCache(CacheSpec spec, std::vector<std::size_t> free_pages, std::size_t sequences)
     : spec_(std::move(spec)),
       layout_(&layout_named(spec_.layout)),
-      k_{layout_->k_recipe, spec_.head_dim, &Slot::k, &spec_.k_scale, true},
-      v_{layout_->v_recipe, spec_.value_dim, &Slot::v, &spec_.v_scale, false},
+      k_{layout_->k_recipe, spec_.head_dim, &Slot::k, &CacheSpec::k_scale, true},
+      v_{layout_->v_recipe, spec_.value_dim, &Slot::v, &CacheSpec::v_scale, false},
       pages_(free_pages.size()),
       free_(free_pages.rbegin(), free_pages.rend()),
       sequences_(sequences) {
@@ -104,8 +104,8 @@ recipes::QuantRecipe PagedCache::recipe(const Side& side) const {
 }
 
 recipes::Inputs PagedCache::inputs(const Side& side, std::size_t head) const {
-  if (is_fp8()) return {{"scale", {of_head(*side.scale, head)}}};
-  if (side.recipe == "nvfp4_kv/vllm") return {{"k_scale", {of_head(*side.scale, head)}}};
+  if (is_fp8()) return {{"scale", {of_head(spec_.*side.scale, head)}}};
+  if (side.recipe == "nvfp4_kv/vllm") return {{"k_scale", {of_head(spec_.*side.scale, head)}}};
   if (side.recipe == "kvquant/v") return {{"codebook", spec_.codebook}};
   if (side.recipe != "kvquant/k") return {};
   const auto channels = [&](const std::vector<double>& all) {

@@ -87,7 +87,7 @@ class PagedCache {
     std::string_view recipe;
     std::size_t channels;
     std::vector<StoredVector> Slot::*stored;
-    const std::vector<float>* scale;
+    std::vector<float> CacheSpec::*scale;
     bool keys;
   };
   bool is_fp8() const { return layout_->name == "fp8"; }

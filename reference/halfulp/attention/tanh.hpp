@@ -23,8 +23,11 @@ HALFULP_HD inline float tanh_fma(float x) {
   float y;
   if (a < detail::float_of(kTanhPolynomialBelow)) {
     const float z = a * a;
-    float q = detail::float_of(kTanhCoefficients[4]);
-    for (int i = 3; i >= 0; --i) q = detail::fused(q, z, detail::float_of(kTanhCoefficients[i]));
+    float q = detail::constant<kTanhCoefficients[4]>();
+    q = detail::fused(q, z, detail::constant<kTanhCoefficients[3]>());
+    q = detail::fused(q, z, detail::constant<kTanhCoefficients[2]>());
+    q = detail::fused(q, z, detail::constant<kTanhCoefficients[1]>());
+    q = detail::fused(q, z, detail::constant<kTanhCoefficients[0]>());
     y = detail::fused(a * z, q, a);
   } else {
     const float e = exp2_p6(a * detail::float_of(kTanhExponent));
