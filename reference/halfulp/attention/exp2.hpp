@@ -20,6 +20,11 @@ HALFULP_HD inline float float_of(std::uint32_t bits) {
   std::memcpy(&value, &bits, sizeof value);
   return value;
 }
+/// An entry of a table that device code does not have.
+template <std::uint32_t Bits>
+HALFULP_HD inline float constant() {
+  return float_of(Bits);
+}
 HALFULP_HD inline std::uint32_t bits_of(float value) {
   std::uint32_t bits;
   std::memcpy(&bits, &value, sizeof bits);
@@ -43,8 +48,12 @@ HALFULP_HD inline float exp2_p6(float x) {
   constexpr float kMagic = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer, ties to even
   const float shifted = x + kMagic;
   const float r = x - (shifted - kMagic);
-  float p = detail::float_of(kExp2Coefficients[5]);
-  for (int i = 4; i >= 0; --i) p = detail::fused(p, r, detail::float_of(kExp2Coefficients[i]));
+  float p = detail::constant<kExp2Coefficients[5]>();
+  p = detail::fused(p, r, detail::constant<kExp2Coefficients[4]>());
+  p = detail::fused(p, r, detail::constant<kExp2Coefficients[3]>());
+  p = detail::fused(p, r, detail::constant<kExp2Coefficients[2]>());
+  p = detail::fused(p, r, detail::constant<kExp2Coefficients[1]>());
+  p = detail::fused(p, r, detail::constant<kExp2Coefficients[0]>());
   p = detail::fused(p, r, 1.0f);
   return detail::float_of(detail::bits_of(p) + ((detail::bits_of(shifted) - 0x4b400000u) << 23));
 }
