@@ -1,7 +1,8 @@
 // Tiles, order and parts unknown: every key under every maximum it can meet; see detail/enclosure_row.hpp.
 //
-// Sums are written in the unit of the largest score M: a number made under a maximum m counts 2^((m - M) L), at most 2^0. A key meets
-// maxima from S (less what a stale rule keeps) to M, which differ from tile to tile; each of them rises at most once per larger score.
+// Sums are written in units of a fixed M, the most that the largest score can be: a number made under a maximum m counts
+// 2^((m - M) L), at most 2^0, and the quotient O / l does not feel the choice. A key meets maxima from S (less what a stale rule keeps)
+// to M, which differ from tile to tile; each of them rises at most once per larger score.
 #include <cmath>
 
 #include "halfulp/attention/detail/enclosure_row.hpp"
@@ -21,6 +22,7 @@ class AnyOrder {
     if (row.sink) scores_.push_back(*row.sink);
     M_ = scores_[0];
     for (const I& S : scores_) M_ = larger(M_, S);
+    M_ = I(M_.hi, M_.hi);
     points_ = context.budget.scores == Scores::as_model && !kernel_.softcap && !kernel_.threshold && scores_.size() <= 64;
   }
 
