@@ -122,6 +122,50 @@ inline void run_case(std::uint64_t seed, Counts& counts) {
   if (stated) counts.stated_e4m3 += codes.size(), counts.stated_e4m3_forced += judgement.counts[1];
 }
 
+/// Every order of `keys` keys and every cut of it into tiles, so every sequence of maxima, on `problems` sets of scores.
+inline void every_sequence(std::size_t keys, std::size_t problems, std::uint64_t seed) {
+  std::size_t runs = 0, outside = 0, values = 0;
+  for (std::size_t i = 0; i < problems; ++i) {
+    Random random(seed + i);
+    Case c;
+    c.shape = {1, 1, 1, keys, 2, 1};
+    KernelSpec& spec = c.budget.kernel;
+    spec.qk_model = spec.pv_model = random.one_in(2) ? "blackwell_f8f6f4" : "hopper_fp8_wgmma";
+    spec.sum_of = random.one_in(2) ? SumOf::f32 : SumOf::quantized;
+    if (random.one_in(2)) spec.threshold = random.one_in(2) ? 4.0f : 0.5f;
+    if (random.one_in(3)) spec.pv = PvMode::two_level;
+    c.budget.scores = random.one_in(2) ? Scores::as_model : Scores::model_any_order;
+    c.budget.exp2_error = kP6;
+    const OwnedProblem owned = random_problem(random, spec, c.shape, random.one_in(2) ? Operands::normal : Operands::integers);
+    const Problem problem = owned.view();
+    const Enclosure enclosure = halfulp::attention::enclose(c.budget, problem)[0];
+    ASSERT_TRUE(enclosure.bounded);
+    ForeignKernel kernel(c.budget, problem, random, Manner::mild);
+    std::vector<std::size_t> order(keys);
+    for (std::size_t j = 0; j < keys; ++j) order[j] = j;
+    std::vector<float> seen;
+    do {
+      for (std::size_t cuts = 0; cuts < std::size_t{1} << (keys - 1); ++cuts) {
+        std::vector<std::vector<std::size_t>> tiles(1);
+        for (std::size_t j = 0; j < keys; ++j) {
+          tiles.back().push_back(order[j]);
+          if ((cuts >> j & 1) != 0 && j + 1 < keys) tiles.emplace_back();
+        }
+        kernel.lay_out(std::move(tiles));
+        seen.push_back(kernel.row(0)[0]);
+        const double x = static_cast<double>(seen.back());
+        ++runs;
+        if (!(enclosure.lo <= x && x <= enclosure.hi) && ++outside <= 3) ADD_FAILURE() << "seed " << seed + i << ": " << x << " outside [" << enclosure.lo << ", " << enclosure.hi << "]";
+      }
+    } while (std::next_permutation(order.begin(), order.end()));
+    std::sort(seen.begin(), seen.end());
+    values += static_cast<std::size_t>(std::unique(seen.begin(), seen.end()) - seen.begin());
+  }
+  EXPECT_EQ(outside, 0u);
+  EXPECT_GT(values, 2 * problems);  // the order does matter
+  std::printf("every order and cut of %zu keys: %zu problems, %zu runs, %zu different results, %zu outside\n", keys, problems, runs, values, outside);
+}
+
 inline void soundness(std::size_t runs, std::uint64_t seed) {
   Counts counts;
   for (std::size_t i = 0; i < runs; ++i) run_case(seed + i, counts);

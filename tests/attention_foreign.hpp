@@ -42,6 +42,9 @@ class ForeignKernel {
       : budget_(budget), spec_(budget.kernel), problem_(problem), shape_(problem.shape), random_(random), manner_(manner),
         qk_(engine_of(spec_.qk_model, spec_.q_format, spec_.k_format)), pv_(engine_of(spec_.pv_model, spec_.p_format, spec_.v_format, spec_.pv_output)) {}
 
+  /// Tiles in this order instead of random ones, in one part.
+  void lay_out(std::vector<std::vector<std::size_t>> tiles) { layout_ = std::move(tiles); }
+
   /// O of one row as float32, before its cast.
   std::vector<float> row(std::size_t row) {
     head_ = row / shape_.queries;
@@ -55,7 +58,7 @@ class ForeignKernel {
     }
     S_.assign(shape_.keys, 0.0f);
     for (const std::size_t j : seen_) S_[j] = score(j);
-    Part total = budget_.tiles == Tiles::stated ? stated() : any();
+    Part total = !layout_.empty() ? laid_out() : budget_.tiles == Tiles::stated ? stated() : any();
     return finish(total);
   }
 
@@ -185,6 +188,13 @@ class ForeignKernel {
       total = first == 0 ? part : joined(total, part);
     }
     return total;
+  }
+
+  Part laid_out() {
+    Part part = empty();
+    open_with_sink(part);
+    for (const auto& tile : layout_) one_tile(part, tile);
+    return part;
   }
 
   /// Seen keys in any order, cut anywhere into tiles and parts, with a few masked columns between them.
@@ -324,6 +334,7 @@ class ForeignKernel {
   std::size_t head_ = 0, query_ = 0, kv_head_ = 0, row_ = 0;
   float L_ = 1;
   std::vector<std::size_t> seen_;
+  std::vector<std::vector<std::size_t>> layout_;
   std::vector<float> S_;
 };
 
