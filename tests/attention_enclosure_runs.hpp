@@ -101,8 +101,9 @@ inline void run_case(std::uint64_t seed, Counts& counts) {
       outside = true;
       if (++counts.outside <= 5) {
         ADD_FAILURE() << "seed " << seed << " element " << i << ": " << x << " outside [" << e.lo << ", " << e.hi << "], true " << e.true_lo << "; "
-                      << halfulp::attention::text_of(c.budget.kernel) << " scores " << static_cast<int>(c.budget.scores) << " tiles " << static_cast<int>(c.budget.tiles)
-                      << " manner " << static_cast<int>(c.manner) << (c.reference ? " reference" : "") << " " << name_of(c.kind);
+                      << halfulp::attention::text_of(c.budget.kernel) << " scores " << static_cast<int>(c.budget.scores) << " tiles "
+                      << static_cast<int>(c.budget.tiles) << " manner " << static_cast<int>(c.manner) << (c.reference ? " reference" : "") << " "
+                      << name_of(c.kind);
       }
     }
     const double error = std::max(std::abs(x - e.true_lo), std::abs(x - e.true_hi)), width = e.hi - e.lo;
@@ -155,7 +156,8 @@ inline void every_sequence(std::size_t keys, std::size_t problems, std::uint64_t
         seen.push_back(kernel.row(0)[0]);
         const double x = static_cast<double>(seen.back());
         ++runs;
-        if (!(enclosure.lo <= x && x <= enclosure.hi) && ++outside <= 3) ADD_FAILURE() << "seed " << seed + i << ": " << x << " outside [" << enclosure.lo << ", " << enclosure.hi << "]";
+        if (!(enclosure.lo <= x && x <= enclosure.hi) && ++outside <= 3)
+          ADD_FAILURE() << "seed " << seed + i << ": " << x << " outside [" << enclosure.lo << ", " << enclosure.hi << "]";
       }
     } while (std::next_permutation(order.begin(), order.end()));
     std::sort(seen.begin(), seen.end());
@@ -175,11 +177,12 @@ inline void soundness(std::size_t runs, std::uint64_t seed) {
   EXPECT_EQ(counts.verdicts[0], 0u);
   std::sort(counts.ratios.begin(), counts.ratios.end());
   const auto at = [&](double share) { return counts.ratios[static_cast<std::size_t>(share * static_cast<double>(counts.ratios.size() - 1))]; };
-  std::printf("%zu runs (%zu of the reference kernel; tiles stated %zu, any %zu), %zu elements, %zu bounded, %zu outside\n", counts.runs, counts.reference,
-              counts.stated, counts.any, counts.elements, counts.bounded, counts.outside);
+  std::printf("%zu runs (%zu of the reference kernel; tiles stated %zu, any %zu), %zu elements, %zu bounded, %zu outside\n", counts.runs,
+              counts.reference, counts.stated, counts.any, counts.elements, counts.bounded, counts.outside);
   std::printf("width / |error|: median %.3g, 90 %% %.3g, max %.3g\n", at(0.5), at(0.9), at(1));
-  std::printf("judged: violation %zu, forced %zu, admissible %zu, undecided %zu; forced of e4m3 outputs: %.1f %%, with stated tiles %.1f %%\n", counts.verdicts[0],
-              counts.verdicts[1], counts.verdicts[2], counts.verdicts[3], 100.0 * static_cast<double>(counts.e4m3_forced) / static_cast<double>(std::max<std::size_t>(1, counts.e4m3)),
+  std::printf("judged: violation %zu, forced %zu, admissible %zu, undecided %zu; forced of e4m3 outputs: %.1f %%, with stated tiles %.1f %%\n",
+              counts.verdicts[0], counts.verdicts[1], counts.verdicts[2], counts.verdicts[3],
+              100.0 * static_cast<double>(counts.e4m3_forced) / static_cast<double>(std::max<std::size_t>(1, counts.e4m3)),
               100.0 * static_cast<double>(counts.stated_e4m3_forced) / static_cast<double>(std::max<std::size_t>(1, counts.stated_e4m3)));
 }
 

@@ -154,8 +154,8 @@ inline void halved(std::size_t cases, std::uint64_t seed, std::initializer_list<
     const auto term = static_cast<Term>(t);
     const Worth worth = worth_of(term, cases, seed);
     const bool is_loose = std::find(loose.begin(), loose.end(), term) != loose.end();
-    std::printf("%-12s %8zu %8zu %15zu %.1f%s\n", std::string(name_of(term)).c_str(), worth.cases, worth.outside, worth.broken_at_half, worth.largest_broken,
-                is_loose ? "  (loose)" : "");
+    std::printf("%-12s %8zu %8zu %15zu %.1f%s\n", std::string(name_of(term)).c_str(), worth.cases, worth.outside, worth.broken_at_half,
+                worth.largest_broken, is_loose ? "  (loose)" : "");
     EXPECT_EQ(worth.outside, 0u) << name_of(term);
     EXPECT_EQ(worth.broken_at_half == 0, is_loose) << name_of(term);
   }

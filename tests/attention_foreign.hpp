@@ -39,8 +39,14 @@ inline const Engine& engine_of(const std::string& model, const std::string& a, c
 class ForeignKernel {
  public:
   ForeignKernel(const Budget& budget, const Problem& problem, Random& random, Manner manner)
-      : budget_(budget), spec_(budget.kernel), problem_(problem), shape_(problem.shape), random_(random), manner_(manner),
-        qk_(engine_of(spec_.qk_model, spec_.q_format, spec_.k_format)), pv_(engine_of(spec_.pv_model, spec_.p_format, spec_.v_format, spec_.pv_output)) {}
+      : budget_(budget),
+        spec_(budget.kernel),
+        problem_(problem),
+        shape_(problem.shape),
+        random_(random),
+        manner_(manner),
+        qk_(engine_of(spec_.qk_model, spec_.q_format, spec_.k_format)),
+        pv_(engine_of(spec_.pv_model, spec_.p_format, spec_.v_format, spec_.pv_output)) {}
 
   /// Tiles in this order instead of random ones, in one part.
   void lay_out(std::vector<std::vector<std::size_t>> tiles) { layout_ = std::move(tiles); }
@@ -136,7 +142,8 @@ class ForeignKernel {
     float S = 0;
     if (budget_.scores == Scores::f32_any_order) {
       std::vector<float> products;
-      for (std::size_t i = 0; i < d; ++i) products.push_back(static_cast<float>(value_of(qk_, false, q[i])) * static_cast<float>(value_of(qk_, true, k[i])));
+      for (std::size_t i = 0; i < d; ++i)
+        products.push_back(static_cast<float>(value_of(qk_, false, q[i])) * static_cast<float>(value_of(qk_, true, k[i])));
       S = tree(products);
     } else {
       if (budget_.scores == Scores::model_any_order) {
@@ -276,7 +283,8 @@ class ForeignKernel {
   std::uint32_t product(std::uint32_t O, std::span<const std::uint32_t> P, std::span<const std::uint32_t> V) {
     if (budget_.pv_f32) {
       std::vector<float> terms = {real(O)};
-      for (std::size_t i = 0; i < P.size(); ++i) terms.push_back(static_cast<float>(value_of(pv_, false, P[i])) * static_cast<float>(value_of(pv_, true, V[i])));
+      for (std::size_t i = 0; i < P.size(); ++i)
+        terms.push_back(static_cast<float>(value_of(pv_, false, P[i])) * static_cast<float>(value_of(pv_, true, V[i])));
       return bits(tree(terms));
     }
     if (spec_.pv == PvMode::chained) return pv_.dot({P, V, O, {}, {}});
@@ -288,7 +296,8 @@ class ForeignKernel {
       const std::uint32_t partial = pv_.dot({P.subspan(first, count), V.subspan(first, count), 0, {}, {}});
       const bool half = pv_.spec().output == halfulp::accumulation::Output::f16;
       static constexpr halfulp::FormatSpec kF16 = halfulp::spec_of("f16"), kF32 = halfulp::spec_of("f32");
-      const auto wide = half ? static_cast<std::uint32_t>(halfulp::cast(kF16, partial, kF32, {.overflow = halfulp::Overflow::overflow}).code) : partial;
+      const auto wide =
+          half ? static_cast<std::uint32_t>(halfulp::cast(kF16, partial, kF32, {.overflow = halfulp::Overflow::overflow}).code) : partial;
       O = bits(real(O) + real(wide));
     }
     return O;

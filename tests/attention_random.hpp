@@ -91,11 +91,13 @@ inline constexpr Product kQk[] = {{"hopper_fp8_wgmma", "e4m3", "e4m3"}, {"hopper
                                   {"hopper_fp8_mma_sync", "e4m3", "e4m3"}, {"cdna3_fp8", "e4m3fnuz", "e4m3fnuz"}, {"exact", "e4m3", "f16"},
                                   {"f32_sequential", "f16", "e4m3"},    {"f32_tree", "e4m3", "e4m3"},         {"f32_fma_sequential", "bf16", "e5m2"},
                                   {"cdna1_f16", "f16", "f16"},          {"ampere_f16", "bf16", "bf16"}};
-inline constexpr Product kPv[] = {{"hopper_fp8_wgmma", "e4m3", "e4m3"}, {"hopper_fp8_wgmma", "e5m2", "e5m2"}, {"ada_fp8", "e4m3", "e4m3"},
-                                  {"blackwell_f8f6f4", "e4m3", "e4m3"}, {"blackwell_f8f6f4", "e4m3", "e2m1"}, {"hopper_f16", "f16", "f16"},
-                                  {"hopper_f16", "bf16", "bf16"},       {"hopper_fp8_mma_sync", "e4m3", "e5m2"}, {"cdna3_fp8", "e4m3fnuz", "e4m3fnuz"},
-                                  {"exact", "e4m3", "e4m3"},            {"f32_sequential", "f16", "e4m3"},    {"f32_tree", "bf16", "bf16"},
-                                  {"cdna1_bf16", "bf16", "bf16"},       {"ampere_f16", "f16", "f16"}};
+inline constexpr Product kPv[] = {{"hopper_fp8_wgmma", "e4m3", "e4m3"},  {"hopper_fp8_wgmma", "e5m2", "e5m2"},
+                                  {"ada_fp8", "e4m3", "e4m3"},           {"blackwell_f8f6f4", "e4m3", "e4m3"},
+                                  {"blackwell_f8f6f4", "e4m3", "e2m1"},  {"hopper_f16", "f16", "f16"},
+                                  {"hopper_f16", "bf16", "bf16"},        {"hopper_fp8_mma_sync", "e4m3", "e5m2"},
+                                  {"cdna3_fp8", "e4m3fnuz", "e4m3fnuz"}, {"exact", "e4m3", "e4m3"},
+                                  {"f32_sequential", "f16", "e4m3"},     {"f32_tree", "bf16", "bf16"},
+                                  {"cdna1_bf16", "bf16", "bf16"},        {"ampere_f16", "f16", "f16"}};
 
 template <class T, std::size_t N>
 const T& pick(Random& random, const T (&all)[N]) {

@@ -20,9 +20,10 @@ struct Stage {
   const char* name;
   Words Stages::*words;
 };
-inline constexpr Stage kStages[] = {{"L", &Stages::L}, {"S", &Stages::S}, {"m", &Stages::m}, {"t", &Stages::t}, {"P", &Stages::P}, {"P_code", &Stages::P_code},
-                                    {"alpha", &Stages::alpha}, {"l", &Stages::l}, {"row_sum", &Stages::row_sum}, {"O_tile", &Stages::O_tile},
-                                    {"m_last", &Stages::m_last}, {"O", &Stages::O}};
+inline constexpr Stage kStages[] = {{"L", &Stages::L},           {"S", &Stages::S},           {"m", &Stages::m},
+                                    {"t", &Stages::t},           {"P", &Stages::P},           {"P_code", &Stages::P_code},
+                                    {"alpha", &Stages::alpha},   {"l", &Stages::l},           {"row_sum", &Stages::row_sum},
+                                    {"O_tile", &Stages::O_tile}, {"m_last", &Stages::m_last}, {"O", &Stages::O}};
 
 /// Empty where every stage has the same words; else the first stage, place and words that differ.
 inline std::string difference(const Stages& engine, const Stages& twin) {
@@ -53,7 +54,8 @@ inline void compare(std::size_t cases, std::uint64_t seed) {
     const Stages engine = halfulp::attention::run(spec, problem.view(), halfulp::attention::Keep::all);
     const Stages twin = halfulp::attention::run_exact(spec, problem.view());
     const std::string text = difference(engine, twin);
-    if (!text.empty() && ++different <= 5) ADD_FAILURE() << "case " << seed + i << ", " << name_of(kind) << ", " << halfulp::attention::text_of(spec) << ": " << text;
+    if (!text.empty() && ++different <= 5)
+      ADD_FAILURE() << "case " << seed + i << ", " << name_of(kind) << ", " << halfulp::attention::text_of(spec) << ": " << text;
     ++compared[static_cast<std::size_t>(kind)];
     for (const Stage& stage : kStages) words += (twin.*stage.words).size();
     for (const std::uint32_t m : twin.m_last) nan_rows += m == 0x7fffffff ? 1 : 0, empty_rows += m == 0xff800000 ? 1 : 0;
@@ -65,7 +67,8 @@ inline void compare(std::size_t cases, std::uint64_t seed) {
   EXPECT_EQ(different, 0u);
   std::printf("%zu cases, %zu words:", cases, words);
   for (std::size_t kind = 0; kind < kOperandKinds; ++kind) std::printf(" %s %zu", name_of(static_cast<Operands>(kind)), compared[kind]);
-  std::printf("; rows NaN %zu, empty %zu; tiles rescaled %zu; specs with threshold %zu, split %zu; subnormal scores %zu\n", nan_rows, empty_rows, rescaled, kept, split, subnormal);
+  std::printf("; rows NaN %zu, empty %zu; tiles rescaled %zu; specs with threshold %zu, split %zu; subnormal scores %zu\n", nan_rows, empty_rows,
+              rescaled, kept, split, subnormal);
   for (const std::size_t count : {nan_rows, empty_rows, rescaled, kept, split, subnormal}) EXPECT_GT(count, 0u);
 }
 

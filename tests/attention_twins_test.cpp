@@ -55,7 +55,8 @@ TEST(AttentionTwins, FloatStepsAreIeee) {
 TEST(AttentionTwins, Exp2AndTanhAreTheDefinitions) {
   Random random(6);
   for (int i = 0; i < 60'000; ++i) {
-    const float x = i % 4 == 0 ? std::bit_cast<float>(static_cast<std::uint32_t>(random.next())) : static_cast<float>(random.normal() * (i % 4 == 1 ? 40 : 0.5));
+    const float x =
+        i % 4 == 0 ? std::bit_cast<float>(static_cast<std::uint32_t>(random.next())) : static_cast<float>(random.normal() * (i % 4 == 1 ? 40 : 0.5));
     const auto word = std::bit_cast<std::uint32_t>(x);
     ASSERT_EQ(exact::exp2(word), std::bit_cast<std::uint32_t>(halfulp::attention::exp2_p6(x))) << x;
     ASSERT_EQ(exact::tanh(word), std::bit_cast<std::uint32_t>(halfulp::attention::tanh_fma(x))) << x;

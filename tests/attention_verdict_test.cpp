@@ -184,8 +184,12 @@ TEST(AttentionVerdict, DoublesHoldTheWideIntervals) {
     for (std::size_t d = 0; d < wide.size(); ++d) {
       if (!narrow[d].bounded || !wide[d].bounded) continue;
       ++compared;
-      outside += narrow[d].lo <= wide[d].lo && wide[d].hi <= narrow[d].hi && narrow[d].true_lo <= wide[d].true_lo && wide[d].true_hi <= narrow[d].true_hi ? 0 : 1;
-      if (c.kind == Operands::normal && !c.budget.kernel.softcap && narrow[d].true_lo > 0) widest = std::max(widest, (narrow[d].true_hi - narrow[d].true_lo) / narrow[d].true_lo);
+      outside +=
+          narrow[d].lo <= wide[d].lo && wide[d].hi <= narrow[d].hi && narrow[d].true_lo <= wide[d].true_lo && wide[d].true_hi <= narrow[d].true_hi
+              ? 0
+              : 1;
+      if (c.kind == Operands::normal && !c.budget.kernel.softcap && narrow[d].true_lo > 0)
+        widest = std::max(widest, (narrow[d].true_hi - narrow[d].true_lo) / narrow[d].true_lo);
     }
   }
   EXPECT_GT(compared, 150u);
@@ -211,7 +215,8 @@ struct Measured {
 Measured measured(Random& random, const KernelSpec& spec, const Shape& shape, double outlier) {
   Measured m;
   m.problem.shape = shape;
-  const auto fill = [&](std::vector<float>& x, std::vector<std::uint32_t>& codes, std::size_t n, const std::string& format, std::size_t dim, double factor) {
+  const auto fill = [&](std::vector<float>& x, std::vector<std::uint32_t>& codes, std::size_t n, const std::string& format, std::size_t dim,
+                        double factor) {
     const auto f = halfulp::find_format(format)->spec;
     for (std::size_t i = 0; i < n; ++i) {
       x.push_back(static_cast<float>(random.normal() * (i % dim == 0 ? factor : 1)));
@@ -249,7 +254,8 @@ TEST(AttentionErrorBudget, SharesAddUpAndExactStagesHaveNoError) {
     for (std::size_t i = 0; i < m.k.size(); ++i) m.k[i] = value(spec.k_format, m.problem.k[i]);
     for (std::size_t i = 0; i < m.v.size(); ++i) m.v[i] = value(spec.v_format, m.problem.v[i]);
     const auto exact = error_budget(spec, m.problem.view(), m.originals());
-    for (const BudgetStage stage : {BudgetStage::q, BudgetStage::k, BudgetStage::v}) EXPECT_LT(of(exact, stage).largest, 1e-6) << text << " " << name_of(stage);
+    for (const BudgetStage stage : {BudgetStage::q, BudgetStage::k, BudgetStage::v})
+      EXPECT_LT(of(exact, stage).largest, 1e-6) << text << " " << name_of(stage);
     EXPECT_EQ(of(exact, BudgetStage::q).largest, 0.0);
   }
 }

@@ -115,7 +115,8 @@ class AnyOrder {
       return all;
     }
     // |cast(x) - x| <= max(x 2^-(p+1), half the smallest number), and A <= 1; saturation leaves at least largest / x of it.
-    const double relative = std::ldexp(1.0, -context_.p.fraction_bits - 1) * context_.share(Term::cast), absolute = context_.p.half_smallest() * context_.share(Term::cast);
+    const double relative = std::ldexp(1.0, -context_.p.fraction_bits - 1) * context_.share(Term::cast),
+                 absolute = context_.p.half_smallest() * context_.share(Term::cast);
     const double most = largest_before_cast();
     const auto step = [&](const N& x) { return std::max(D::mul(x, D::of(relative), Side::up), D::of(absolute)); };
     N low = D::add(W.lo, -step(W.lo), Side::down);
@@ -148,7 +149,9 @@ class AnyOrder {
     const std::size_t chunks = 2 * n, additions = n + (kernel_.pv == PvMode::two_level ? 2 * n : 0), rescales = scores_.size() - 1;
     const N grown = D::mul(magnitude, D::of(1 + 2 * gamma(additions + rescales + chunks)), Side::up);
     N error = D::mul(sum_error<N>(model, n, chunks, grown, aligned), D::of(context_.share(Term::pv)), Side::up);
-    error = D::add(error, D::mul(grown, D::of(gamma(additions) * context_.share(Term::pv) + gamma(rescales) * context_.share(Term::rescale)), Side::up), Side::up);
+    error =
+        D::add(error, D::mul(grown, D::of(gamma(additions) * context_.share(Term::pv) + gamma(rescales) * context_.share(Term::rescale)), Side::up),
+               Side::up);
     if (!(outright < std::ldexp(1.0, model.overflow - 2)) || (model.grows && chunks > 1000 && model.output_bits < 20)) sums.bounded = false;
     const N flushed = D::of((lost_in_all + static_cast<double>(4 * n + 4) * kTiny) * 2);
     return dot + I::around_zero(D::add(D::mul(error, slop, Side::up), flushed, Side::up));

@@ -138,7 +138,8 @@ Context::Context(const Budget& b, const Problem& x) : budget(b), problem(x) {
 bool Context::sees(std::size_t query, std::size_t key) const {
   const KernelSpec& kernel = budget.kernel;
   const auto j = static_cast<std::int64_t>(key);
-  const auto last = static_cast<std::int64_t>(query) + static_cast<std::int64_t>(problem.shape.keys) - static_cast<std::int64_t>(problem.shape.queries);
+  const auto last =
+      static_cast<std::int64_t>(query) + static_cast<std::int64_t>(problem.shape.keys) - static_cast<std::int64_t>(problem.shape.queries);
   if (kernel.causal && j > last) return false;
   if (!kernel.window || j < kernel.visible_prefix) return true;
   return last - kernel.window->before <= j && j <= last + kernel.window->after;
@@ -177,7 +178,8 @@ RowScores<N> row_scores(const Context& context, std::size_t row) {
     }
     Key<N> key{j, sum, sum};
     if (budget.scores == Scores::as_model) {
-      const std::uint32_t word = context.engine->dot({problem.q.subspan(row * d, d), problem.k.subspan((kv_head * shape.keys + j) * d, d), 0, {}, {}});
+      const std::uint32_t word =
+          context.engine->dot({problem.q.subspan(row * d, d), problem.k.subspan((kv_head * shape.keys + j) * d, d), 0, {}, {}});
       const bool integer = context.qk.output == accumulation::Output::int32;
       const float S = integer ? static_cast<float>(static_cast<std::int32_t>(word)) : std::bit_cast<float>(word);
       if (!std::isfinite(S)) return scores.bounded = false, scores;

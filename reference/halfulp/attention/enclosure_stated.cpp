@@ -15,10 +15,12 @@ class Walk {
   using D = Directed<N>;
 
  public:
-  Walk(const Context& context, const RowScores<N>& row) : context_(context), kernel_(context.budget.kernel), row_(row), dims_(context.problem.shape.value_dim) {}
+  Walk(const Context& context, const RowScores<N>& row)
+      : context_(context), kernel_(context.budget.kernel), row_(row), dims_(context.problem.shape.value_dim) {}
 
   Sums<N> run() {
-    const std::size_t keys = context_.problem.shape.keys, part = kernel_.split == 0 ? std::max<std::size_t>(keys, 1) : static_cast<std::size_t>(kernel_.split);
+    const std::size_t keys = context_.problem.shape.keys,
+                      part = kernel_.split == 0 ? std::max<std::size_t>(keys, 1) : static_cast<std::size_t>(kernel_.split);
     Part total = empty_part();
     if (row_.sink) {
       total.seen = true;
@@ -140,7 +142,8 @@ class Walk {
     const SumModel& model = context_.pv_sum;
     const N aligned = D::of(std::ldexp(1.0, std::max(top, -1000))), all = D::add(magnitude, O.magnitude(), Side::up);
     const bool chained = kernel_.pv == PvMode::chained;
-    const std::size_t piece = kernel_.interval == 0 || chained ? width : std::min(width, static_cast<std::size_t>(kernel_.interval)), pieces = (width + piece - 1) / piece;
+    const std::size_t piece = kernel_.interval == 0 || chained ? width : std::min(width, static_cast<std::size_t>(kernel_.interval)),
+                      pieces = (width + piece - 1) / piece;
     const std::size_t chunks = pieces * ((piece + model.chunk - 1) / model.chunk);
     N error = sum_error<N>(model, codes.size(), chunks, chained ? all : magnitude, aligned);
     if (!chained) error = D::add(error, D::mul(D::add(all, error, Side::up), D::of(gamma(pieces)), Side::up), Side::up);

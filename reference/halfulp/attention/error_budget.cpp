@@ -34,7 +34,8 @@ std::vector<double> values(std::string_view format, std::span<const std::uint32_
 
 void check_size(const char* what, std::size_t got, std::size_t wanted) {
   if (got != wanted) {
-    throw InputError(std::string("originals of ") + what, std::to_string(got) + " values where the problem has " + std::to_string(wanted), "give the tensor that was quantized");
+    throw InputError(std::string("originals of ") + what, std::to_string(got) + " values where the problem has " + std::to_string(wanted),
+                     "give the tensor that was quantized");
   }
 }
 
@@ -92,7 +93,8 @@ class Chain {
   }
 
   /// Exponents of a row, NaN where a key is not seen.
-  std::vector<double> logits(std::size_t row, const std::vector<double>& q, const std::vector<double>& k, double L, double q_scale, double cap_scale) const {
+  std::vector<double> logits(std::size_t row, const std::vector<double>& q, const std::vector<double>& k, double L, double q_scale,
+                             double cap_scale) const {
     const std::size_t dim = shape_.head_dim;
     std::vector<double> all(shape_.keys, std::numeric_limits<double>::quiet_NaN());
     for (std::size_t j = 0; j < shape_.keys; ++j) {
@@ -107,7 +109,8 @@ class Chain {
   std::vector<double> kernel_logits(std::size_t row) const {
     std::vector<double> all(shape_.keys, std::numeric_limits<double>::quiet_NaN());
     for (std::size_t j = 0; j < shape_.keys; ++j) {
-      if (sees(row, j)) all[j] = capped(f32(stages_.S[row * shape_.keys + j]), spec_.softcap ? static_cast<double>(spec_.softcap->scale) : 0) * f32(stages_.L[row]);
+      if (sees(row, j))
+        all[j] = capped(f32(stages_.S[row * shape_.keys + j]), spec_.softcap ? static_cast<double>(spec_.softcap->scale) : 0) * f32(stages_.L[row]);
     }
     return all;
   }
@@ -136,7 +139,9 @@ class Chain {
     const double L = f32(stages_.L[row]), last = f32(stages_.m_last[row]);
     const FormatSpec p = require_format(spec_.p_format).spec;
     std::vector<double> O(shape_.value_dim);
-    const double sink = problem_.sink.empty() ? 0 : std::exp2((static_cast<double>(problem_.sink[row / shape_.queries]) - last) * L + static_cast<double>(spec_.offset));
+    const double sink = problem_.sink.empty()
+                            ? 0
+                            : std::exp2((static_cast<double>(problem_.sink[row / shape_.queries]) - last) * L + static_cast<double>(spec_.offset));
     double sum = sink;
     for (std::size_t j = 0; j < shape_.keys; ++j) {
       if (!sees(row, j)) continue;
@@ -150,7 +155,8 @@ class Chain {
 
   void find_tiles() {
     tile_of_.assign(shape_.keys, 0);
-    const std::size_t tile = static_cast<std::size_t>(spec_.tile), part = spec_.split == 0 ? std::max<std::size_t>(shape_.keys, 1) : static_cast<std::size_t>(spec_.split);
+    const std::size_t tile = static_cast<std::size_t>(spec_.tile),
+                      part = spec_.split == 0 ? std::max<std::size_t>(shape_.keys, 1) : static_cast<std::size_t>(spec_.split);
     std::size_t done = 0;
     for (std::size_t first = 0; first < shape_.keys; first += part) {
       const std::size_t end = std::min(shape_.keys, first + part), count = (end - first + tile - 1) / tile;
@@ -223,8 +229,8 @@ std::string to_string(const ErrorBudget& budget) {
   std::string text;
   char line[128];
   const auto add = [&](std::string_view name, const StageError& error) {
-    std::snprintf(line, sizeof line, "%-8.*s largest %-12.5g rms %-12.5g %8.2f dB  share %6.2f %%\n", static_cast<int>(name.size()), name.data(), error.largest,
-                  error.rms, error.sqnr_db, 100 * error.share);
+    std::snprintf(line, sizeof line, "%-8.*s largest %-12.5g rms %-12.5g %8.2f dB  share %6.2f %%\n", static_cast<int>(name.size()), name.data(),
+                  error.largest, error.rms, error.sqnr_db, 100 * error.share);
     text += line;
   };
   for (std::size_t s = 0; s < kBudgetStages; ++s) add(kNames[s], budget.stages[s]);

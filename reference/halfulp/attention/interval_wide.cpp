@@ -12,7 +12,9 @@ using Integer = Wide::Integer;
 constexpr int kBits = 256;    // of a result
 constexpr int kFraction = 320;  // of the fixed point in which exp2 is computed
 
-Integer shifted(const Integer& x, int left) { return left >= 0 ? Integer(x << static_cast<unsigned>(left)) : Integer(x >> static_cast<unsigned>(-left)); }
+Integer shifted(const Integer& x, int left) {
+  return left >= 0 ? Integer(x << static_cast<unsigned>(left)) : Integer(x >> static_cast<unsigned>(-left));
+}
 
 /// floor(x / 2^bits), also of negative numbers.
 Integer floor_shift(const Integer& x, int bits, bool& inexact) {

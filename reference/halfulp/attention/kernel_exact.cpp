@@ -76,7 +76,8 @@ class Row {
 
   bool sees(std::size_t key) const {
     const auto j = static_cast<std::int64_t>(key);
-    const std::int64_t diagonal = static_cast<std::int64_t>(query_) + static_cast<std::int64_t>(shape_.keys) - static_cast<std::int64_t>(shape_.queries);
+    const std::int64_t diagonal =
+        static_cast<std::int64_t>(query_) + static_cast<std::int64_t>(shape_.keys) - static_cast<std::int64_t>(shape_.queries);
     if (spec_.causal && j > diagonal) return false;
     return !spec_.window || j < spec_.visible_prefix || (j >= diagonal - spec_.window->before && j <= diagonal + spec_.window->after);
   }
@@ -84,7 +85,8 @@ class Row {
   /// Step 2: one raw score.
   Word score(std::size_t key) const {
     const std::size_t d = shape_.head_dim;
-    const Word dot = accumulation::dot_exact(qk_, {problem_.q.subspan(row_ * d, d), problem_.k.subspan((kv_head_ * shape_.keys + key) * d, d), 0, {}, {}});
+    const Word dot =
+        accumulation::dot_exact(qk_, {problem_.q.subspan(row_ * d, d), problem_.k.subspan((kv_head_ * shape_.keys + key) * d, d), 0, {}, {}});
     return qk_.output == accumulation::Output::int32 ? widened(kInt32, dot) : dot;
   }
 

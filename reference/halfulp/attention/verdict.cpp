@@ -59,7 +59,8 @@ int Judgement::exit_status() const {
 Judgement judge(const Budget& budget, const Problem& problem, std::span<const std::uint32_t> codes) {
   const std::size_t dims = problem.shape.value_dim, count = problem.shape.query_heads * problem.shape.queries * dims;
   if (codes.size() != count) {
-    throw InputError("attention results", std::to_string(codes.size()) + " codes where the problem has " + std::to_string(count), "give one per row and value channel");
+    throw InputError("attention results", std::to_string(codes.size()) + " codes where the problem has " + std::to_string(count),
+                     "give one per row and value channel");
   }
   const FormatSpec out = require_format(budget.kernel.out).spec;
   std::vector<Budget> readings = {budget};

@@ -126,7 +126,8 @@ Interval<N> kernel_alpha(const Context& context, const Interval<N>& from, const 
   using I = Interval<N>;
   if (from.is_point() && to.is_point() && from.lo == to.lo) return I(1);
   const I exponent = ((from - to) * L).at_most(0);
-  const double relative = 2.000001 * kUnit * context.share(Term::rescale) + 1.000001 * context.budget.logit_scale_error * context.share(Term::logit_scale);
+  const double relative =
+      2.000001 * kUnit * context.share(Term::rescale) + 1.000001 * context.budget.logit_scale_error * context.share(Term::logit_scale);
   return kernel_exp2(context, exponent * one_around<N>(relative) + I::between(-kTiny, kTiny)).at_most(1 + context.budget.exp2_error);
 }
 
