@@ -101,7 +101,7 @@ class Run {
     if (faults_.scores_through_f16) S = value_of(kF16, cast_of(S, kF16, Rounding::ties_to_even, Overflow::overflow));
     stages_.S[row_ * shape_.keys + key] = bits(S);
     if (!spec_.softcap) return S;
-    const float x = S * spec_.softcap->scale * (faults_.cap_after_scale ? L_ : 1);
+    const float x = S * spec_.softcap->scale;
     if (!faults_.ratio_of_exponentials) return spec_.softcap->cap * tanh_fma(x);
     const float e = std::exp(2 * x);
     return spec_.softcap->cap * ((e - 1) / (e + 1));
@@ -111,7 +111,8 @@ class Run {
     std::vector<float> S(end - begin, kLowest);
     float candidate = part.m;
     for (std::size_t key = begin; key < end; ++key) {
-      if (!is_visible(spec_, shape_, row_ % shape_.queries, key)) continue;
+      const bool hidden = faults_.hidden_from != 0 && key >= faults_.hidden_from;
+      if (hidden || !is_visible(spec_, shape_, row_ % shape_.queries, key)) continue;
       const float s = S[key - begin] = score(key);
       candidate = !std::isfinite(s) || candidate != candidate ? std::numeric_limits<float>::quiet_NaN() : std::max(candidate, s);
     }
@@ -149,7 +150,7 @@ class Run {
     std::vector<std::uint32_t> V(count);
     for (std::size_t d = 0; d < shape_.value_dim; ++d) {
       for (std::size_t i = 0; i < count; ++i) {
-        const bool read = S[i] != kLowest || faults_.multiplies_masked_V;
+        const bool read = S[i] != kLowest || faults_.multiplies_hidden_V;
         V[i] = read ? problem_.v[(kv_head() * shape_.keys + begin + i) * shape_.value_dim + d] : 0;
       }
       for (std::size_t first = 0; first < count; first += piece) {

@@ -56,6 +56,10 @@ struct Frame {
 /// (smallest_frame()).
 std::vector<Probe> probes(const KernelSpec& spec, const Frame& frame = {});
 
+/// For a cache that keeps float16 keys as recipe kivi/k does, in 2 bits, groups of 32 tokens per channel, tokens behind the
+/// last whole group exact: the sequences of one batch, in their order. Keys are those before the cache.
+std::vector<Probe> kivi_probes(const KernelSpec& spec, const Frame& frame = {});
+
 /// The smallest shape that probes() accepts.
 Shape smallest_frame();
 
