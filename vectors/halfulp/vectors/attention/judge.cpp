@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "halfulp/attention/enclosure_claims.hpp"
+#include "halfulp/vectors/attention/enclosed.hpp"
 
 namespace halfulp::vectors {
 namespace {
