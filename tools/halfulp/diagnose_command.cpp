@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "arguments.hpp"
+#include "attention_verify.hpp"
 #include "commands.hpp"
 #include "diagnose_json.hpp"
 #include "halfulp/names.hpp"
@@ -34,13 +35,14 @@ constexpr char kExamples[] =
     "Examples:\n"
     "  halfulp diagnose cast:f32:e4m3 --impl halfulp\n"
     "  halfulp diagnose recipe:mxfp8/ocp_floor --impl recipe:mxfp8/rceil\n"
-    "  halfulp diagnose decode:e4m3 --exec 'halfulp cast --from e4m3 --to f32 --overflow overflow' --text";
+    "  halfulp diagnose decode:e4m3 --exec 'halfulp cast --from e4m3 --to f32 --overflow overflow' --text\n"
+    "  halfulp diagnose attention:fa3_like,out=bf16 --impl halfulp";
 
 VerifyOptions options_of(const DiagnoseArguments& arguments, const Globals& globals) {
   VerifyOptions options;
   options.threads = globals.thread_count();
   options.seed = arguments.seed;
-  const std::string usual = is_recipe_spec(arguments.subject) ? "stratified" : "thresholds";
+  const std::string usual = is_recipe_spec(arguments.subject) || is_attention_spec(arguments.subject) ? "stratified" : "thresholds";
   const auto level = value_named<Level>(arguments.level.empty() ? usual : arguments.level);
   if (!level)
     throw InputError("level " + quoted(arguments.level), "unknown",
@@ -146,10 +148,24 @@ std::string json_of(const RecipeRun& run) {
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
+std::string text_of(const AttentionRun& run) { return attention_diagnosis_text(run); }
+std::string json_of(const AttentionRun& run) { return attention_json(run); }
+
 template <class Judged>
 int show(const Judged& judged, const Globals& globals) {
   print(globals.json ? json_of(judged) : text_of(judged));
   return judged.failed() ? kMismatch : judged.passed() ? kPassed : kIncomplete;
+}
+
+/// The judged attention kernel, where the subject is one.
+std::optional<AttentionRun> judge_attention_kernel(const DiagnoseArguments& arguments, const PackReader* pack, const VerifyOptions& options) {
+  const AttentionSubject subject = {arguments.implementation, arguments.plug};
+  if (pack != nullptr) {
+    if (pack->manifest().kind != "attention") return std::nullopt;
+    return verify_attention_pack(subject, *pack, arguments.subject, options);
+  }
+  if (!is_attention_spec(arguments.subject)) return std::nullopt;
+  return verify_attention_spec(subject, arguments.subject, options);
 }
 
 int run_diagnose(const DiagnoseArguments& arguments, const Globals& globals) {
@@ -157,6 +173,8 @@ int run_diagnose(const DiagnoseArguments& arguments, const Globals& globals) {
   const VerifyOptions options = options_of(arguments, globals);
   const std::unique_ptr<PackReader> pack =
       is_pack(arguments.subject) ? read_pack(arguments.subject) : nullptr;
+  if (const std::optional<AttentionRun> run = judge_attention_kernel(arguments, pack.get(), options))
+    return show(*run, globals);
   if (const std::optional<RecipeRun> run = judge_recipe(arguments, pack.get(), options))
     return show(*run, globals);
   return show(judge_cast(arguments, pack.get(), options), globals);
@@ -170,7 +188,7 @@ void add_diagnose(CLI::App& app, const Globals& globals, Runner& runner) {
   const auto arguments = std::make_shared<DiagnoseArguments>();
   command
       ->add_option("spec", arguments->subject,
-                   "A pack, cast:FROM:TO[@DIALECT][,key=value]…, decode:FORMAT[:TO] or recipe:NAME…")
+                   "A pack, cast:FROM:TO[@DIALECT][,key=value]…, decode:FORMAT[:TO], recipe:NAME… or attention:PRESET…")
       ->type_name("PACK|SPEC")
       ->required();
   add_plug_options(*command, arguments->plug);

@@ -27,7 +27,8 @@ struct Claim {
 /// How far a probe's claim reaches.
 enum class Reach : std::uint8_t {
   every_kernel,  ///< holds for every kernel that computes attention with the formats of the spec
-  this_spec,     ///< holds for the choices of the spec (offset, prescale, which P is summed); for others it is a property
+  this_spec,     ///< holds for the choices of the spec (offset, prescale, empty rows); for others it is a property
+  these_tiles,   ///< holds for the tile of the spec, too
 };
 
 struct Probe {

@@ -56,7 +56,9 @@ Gathered gathered(const KernelSpec& spec, const Case& c) {
     const float with_q = c.score_scale * c.q_scale[h];
     g.logit_scale.push_back(with_q * c.k_scale[h / group]);
   }
-  for (const float scale : c.v_scale) g.v_scale.push_back(spec.prescale ? scale / *spec.prescale : scale);
+  // A sum of the codes holds the prescale itself.
+  const bool divides = spec.prescale && spec.sum_of == SumOf::f32;
+  for (const float scale : c.v_scale) g.v_scale.push_back(divides ? scale / *spec.prescale : scale);
   return g;
 }
 

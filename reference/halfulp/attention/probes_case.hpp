@@ -38,7 +38,7 @@ struct Gathered {
   Problem problem() const { return {shape, q, k, v, logit_scale, v_scale, sink}; }
 };
 
-/// L = rn(rn(score_scale * q_scale) * k_scale) per query head; v_scale per KV head, rn(v_scale / prescale) with a prescale.
+/// L = rn(rn(score_scale * q_scale) * k_scale) per query head; v_scale per KV head, rn(v_scale / prescale) with a prescale that l does not hold.
 Gathered gathered(const KernelSpec& spec, const Case& c);
 
 /// The format of that name. Throws InputError with the nearest names.

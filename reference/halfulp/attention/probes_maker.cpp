@@ -57,9 +57,11 @@ UnitWeight unit_weight(const KernelSpec& spec) {
   const Weight top = weight_below(spec, 0);
   const double whole = top.P * static_cast<double>(prescale_of(spec));
   int exponent;
-  const bool exact = top.code == whole && std::frexp(top.P, &exponent) == 0.5 && std::frexp(prescale_of(spec), &exponent) == 0.5f;
-  const double off = spec.sum_of == SumOf::quantized ? 0 : std::fabs(top.code - whole) / whole;
-  return {static_cast<float>(top.P), top.code, exact ? 0 : std::ldexp(std::ceil(std::ldexp(off, 30)), -30) + 0x1p-20};
+  const bool power = std::frexp(top.P, &exponent) == 0.5;
+  const bool exact = top.code == whole && power && std::frexp(prescale_of(spec), &exponent) == 0.5f;
+  // Powers of two sum exactly, which leaves the few roundings at the end; other weights take one per key.
+  const double roundings = power ? 0x1p-20 : 0x1p-15;
+  return {static_cast<float>(top.P), top.code, exact ? 0 : std::ldexp(std::ceil(std::ldexp(std::fabs(top.code - whole) / whole, 30)), -30) + roundings};
 }
 
 double telling(std::size_t kv_head, std::size_t token, std::size_t d) {

@@ -139,7 +139,7 @@ Probe rounded_weights(const KernelSpec& spec, const Frame& frame, int sixteenths
   }
   maker.check_scores();
   maker.check("keys against the tile, so that all meet one maximum", static_cast<double>(live), static_cast<double>(spec.tile));
-  maker.probe().reach = Reach::this_spec;
+  maker.probe().reach = Reach::these_tiles;
   maker.probe().proof =
       "All keys lie in one tile, so every P is cast under the same maximum. The codes are known, and so is the sum: of the float32 P, or of "
       "the codes where the spec says so (then O is 1). 33 roundings of 2^-24 and the error of exp2 stay below 2^-18.";

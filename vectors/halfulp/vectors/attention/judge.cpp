@@ -43,6 +43,12 @@ bool compare(const AttentionColumn& column, const std::vector<std::uint32_t>& wa
   return same;
 }
 
+/// Whether a kernel that is known as far as the plan says must keep the probe's claim.
+bool is_promised(const AttentionPlan& plan, const Probe& probe) {
+  if (plan.anything) return probe.reach == attention::Reach::every_kernel;
+  return !plan.order_unknown || probe.reach != attention::Reach::these_tiles;
+}
+
 }  // namespace
 
 void ClaimTally::add(const ClaimTally& other) {
@@ -129,7 +135,7 @@ AttentionTally judge_attention(const AttentionPlan& plan, const AttentionRows& r
       const Probe& probe = rows.probes[row];
       const auto twin = static_cast<std::size_t>(std::max(0, probe.same_as));
       const ClaimTally claims = judge_probe(plan, probe, answer, probe.same_as >= 0 && !answers[twin].empty() ? &answers[twin] : nullptr);
-      if (plan.order_unknown && probe.reach == attention::Reach::this_spec) {
+      if (!is_promised(plan, probe)) {
         tally.properties.push_back({probe.kind + ": " + probe.title, claims.violated == 0});
       } else {
         tally.claims.add(claims);

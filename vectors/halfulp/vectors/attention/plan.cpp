@@ -49,6 +49,7 @@ bool set_row_key(AttentionPlan& plan, std::string_view key, std::string_view val
   else if (key == "page") frame.page_size = number(key, value, "page=N", 0);
   else if (key == "sinks") frame.sinks = flag(key, value);
   else if (key == "rows") plan.random_rows = number(key, value, "rows=N", 0);
+  else if (key == "order" && value == "unknown") plan.order_unknown = true;
   else if (key == "probes") plan.probes = flag(key, value);
   else if (key == "stages") plan.stages = flag(key, value);
   else if (key == "cache" && value == "kivi_k") plan.cache = AttentionCache::kivi_k;
@@ -66,6 +67,7 @@ void check(const AttentionPlan& plan) {
     throw InputError("attention rows, page", "keys are no whole pages", "write e.g. keys=320,page=16");
   if (plan.cache == AttentionCache::kivi_k && (plan.kernel.k_format != "f16" || plan.frame.page_size != 0))
     throw InputError("attention rows, cache=kivi_k", "it makes float16 keys of whole sequences", "write k_format=f16, a model of float16, and no page");
+  if (plan.anything && !plan.probes) throw InputError("attention:any", "without probes nothing can be judged", "leave out probes=no, or name a preset");
   if (!plan.probes && plan.random_rows == 0) throw InputError("attention rows", "there are none", "leave out probes=no or rows=0");
 }
 
@@ -105,20 +107,21 @@ AttentionPlan parse_attention_spec(std::string_view text) {
     text = comma == std::string_view::npos ? std::string_view{} : text.substr(comma + 1);
     const auto equals = word.find('=');
     if (first) {
-      plan.order_unknown = word == kAny;
-      kernel = plan.order_unknown ? "reference" : std::string(word);
+      plan.anything = plan.order_unknown = word == kAny;
+      kernel = plan.anything ? "reference" : std::string(word);
     } else if (equals == std::string_view::npos || !set_row_key(plan, word.substr(0, equals), word.substr(equals + 1))) {
       kernel += "," + std::string(word);
     }
   }
   plan.kernel = attention::parse_spec(kernel);
+  if (plan.anything) plan.random_rows = 0;  // no enclosure holds for every kernel
   check(plan);
   return plan;
 }
 
 std::string spec_text(const AttentionPlan& plan) {
   std::string kernel = attention::text_of(plan.kernel);
-  if (plan.order_unknown) kernel.replace(0, std::min(kernel.find(','), kernel.size()), kAny);
+  if (plan.anything) kernel.replace(0, std::min(kernel.find(','), kernel.size()), kAny);
   std::string text = std::string(kPrefix) + kernel;
   const AttentionPlan usual;
   const Shape &s = plan.frame.shape, &u = usual.frame.shape;
@@ -128,13 +131,14 @@ std::string spec_text(const AttentionPlan& plan) {
   const auto add_pair = [&](const char* key, std::size_t a, std::size_t b, std::size_t by_default_a, std::size_t by_default_b) {
     if (a != by_default_a || b != by_default_b) text += "," + std::string(key) + "=" + std::to_string(a) + ":" + std::to_string(b);
   };
+  if (plan.order_unknown && !plan.anything) text += ",order=unknown";
   add_pair("heads", s.query_heads, s.kv_heads, u.query_heads, u.kv_heads);
   add("queries", s.queries, u.queries);
   add("keys", s.keys, u.keys);
   add_pair("dim", s.head_dim, s.value_dim, u.head_dim, u.value_dim);
   add("page", plan.frame.page_size, 0);
   if (plan.frame.sinks) text += ",sinks=yes";
-  add("rows", plan.random_rows, usual.random_rows);
+  if (!plan.anything) add("rows", plan.random_rows, usual.random_rows);
   if (!plan.probes) text += ",probes=no";
   if (plan.stages) text += ",stages=yes";
   if (plan.cache == AttentionCache::kivi_k) text += ",cache=kivi_k";

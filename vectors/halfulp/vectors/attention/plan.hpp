@@ -19,7 +19,8 @@ enum class AttentionCache : std::uint8_t {
 
 struct AttentionPlan {
   attention::KernelSpec kernel;
-  bool order_unknown = false;  ///< `attention:any`: claims of probes are judged, not bits
+  bool order_unknown = false;  ///< `order=unknown`: claims and enclosures are judged, not bits
+  bool anything = false;       ///< `attention:any`, too: only claims that hold for every kernel
   attention::Frame frame;
   bool probes = true;          ///< rows with the probes; else random ones only
   bool stages = false;         ///< columns for every stage, not for O alone
@@ -33,8 +34,8 @@ struct AttentionPlan {
 bool is_attention_spec(std::string_view text);
 
 /// `attention:PRESET[,key=value]…`: the keys of a kernel (attention::parse_spec) and those of rows: heads=Q:KV, queries=N,
-/// keys=N, dim=D:DV, page=N, sinks=yes, rows=N (random ones), probes=no, stages=yes, cache=kivi_k. PRESET `any`: the order is
-/// unknown; keys of formats and masks apply. Throws InputError.
+/// keys=N, dim=D:DV, page=N, sinks=yes, rows=N (random ones), probes=no, stages=yes, cache=kivi_k. order=unknown: no
+/// tile, order or split is known. PRESET `any`: nothing is but formats and masks. Throws InputError.
 AttentionPlan parse_attention_spec(std::string_view text);
 
 /// What parse_attention_spec() reads as this plan.

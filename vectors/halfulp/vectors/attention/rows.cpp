@@ -62,6 +62,16 @@ void quantize_column(const Column& column, const FormatSpec& format) {
   }
 }
 
+/// Room for every offset and prescale in use: a largest weight whose code is within 2^-11 of it, weights down to 2^-9.
+void widen(attention::Probe& probe) {
+  const double casts = probe.kind == "ones_any" ? 0x1p-6 : 0;
+  for (attention::Claim& claim : probe.output) {
+    const double room = 0x1p-10 * std::max(std::fabs(claim.low), std::fabs(claim.high)) + casts;
+    claim.low -= room;
+    claim.high += room;
+  }
+}
+
 }  // namespace
 
 AttentionRows attention_rows(const AttentionPlan& plan, Level level, std::uint64_t seed) {
@@ -70,7 +80,10 @@ AttentionRows attention_rows(const AttentionPlan& plan, Level level, std::uint64
   AttentionRows rows;
   if (plan.probes) {
     rows.probes = plan.cache == AttentionCache::kivi_k ? attention::kivi_probes(plan.kernel, plan.frame) : attention::probes(plan.kernel, plan.frame);
-    for (attention::Probe& probe : rows.probes) rows.cases.push_back(std::move(probe.input));
+    for (attention::Probe& probe : rows.probes) {
+      if (plan.anything) widen(probe);
+      rows.cases.push_back(std::move(probe.input));
+    }
   }
   Random random(seed);
   for (std::size_t i = 0; i < plan.random_rows && level == Level::stratified; ++i) rows.cases.push_back(random_case(plan, i, random));
