@@ -29,7 +29,7 @@ constexpr const char* kSage = "attention:sage_like,out=bf16,page=16,sinks=yes";
 constexpr const char* kTwoLevel = "attention:fa3_like_two_level,interval=32";
 constexpr const char* kSplit = "attention:fa3_like,split=128,out=bf16";
 constexpr const char* kCausal = "attention:fa3_like,out=bf16,causal=yes";
-constexpr const char* kWindow = "attention:fa3_like,out=bf16,window=20:3,visible_prefix=4";
+constexpr const char* kWindow = "attention:fa3_like,out=bf16,window=20:0,visible_prefix=4";
 constexpr const char* kCap = "attention:fa3_like,out=bf16,softcap=50:0.02";
 constexpr const char* kKivi =
     "attention:reference,qk_model=hopper_f16,pv_model=hopper_f16,q_format=f16,k_format=f16,p_format=f16,v_format=f16,offset=0,out=f16,rows=0,cache=kivi_k";

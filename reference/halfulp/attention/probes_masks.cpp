@@ -67,6 +67,7 @@ Probe sink_witness(const KernelSpec& spec, const Frame& frame) {
     }
   }
   maker.check_scores();
+  maker.check("a prescale that the sum of the codes holds and the weight of the sink does not", spec.sum_of == SumOf::quantized ? spec.prescale.value_or(1) : 1, 1);
   maker.check_products([&](std::size_t row, std::size_t) { return row / frame.shape.queries % 2 == 0 ? 3.0 : 0.0; });
   maker.probe().proof = "Eight keys of score 0 and a sink of 3: the sink takes half of the row sum and adds nothing to O. A sink 256 below weighs 0.";
   maker.probe().fails = "ignores the sink, or takes that of another head";

@@ -43,7 +43,9 @@ void judge(AttentionRun& run) {
   std::uint64_t by_spec = 0;
   for (std::size_t row = 0; row < run.answers.size(); ++row)
     by_spec += !run.answers[row].empty() && wrong_outputs(run.plan, run.expected[row], run.answers[row]) == 0 ? 1 : 0;
-  run.fits = explain_answers(run.plan, run.rows, run.answers, by_spec, run.tried);
+  const std::vector<AttentionSuspect> suspects = attention_suspects(run.plan, run.rows);
+  run.tried = suspects.size();
+  run.fits = explain_answers(run.plan, suspects, run.answers, by_spec);
 }
 
 }  // namespace
@@ -116,10 +118,11 @@ AttentionRun verify_attention(const AttentionPlan& plan, AttentionRows rows, con
   return run;
 }
 
-std::vector<AttentionFit> explain_answers(const AttentionPlan& plan, const AttentionRows& rows, const std::vector<AttentionAnswer>& answers,
-                                          std::uint64_t by_spec, std::uint64_t& tried) {
+std::vector<AttentionSuspect> attention_suspects(const AttentionPlan& plan, const AttentionRows& rows) {
   const attention::KernelSpec& own = plan.kernel;
-  std::vector<std::pair<std::string, AttentionKernel>> candidates;
+  AttentionPlan outputs_only = plan;
+  outputs_only.stages = false;
+  std::vector<AttentionSuspect> suspects;
   for (const attention::Preset& preset : attention::presets()) {
     attention::KernelSpec spec = preset.spec;
     if (spec.q_format != own.q_format || spec.k_format != own.k_format || spec.v_format != own.v_format || spec.name == own.name) continue;
@@ -130,24 +133,26 @@ std::vector<AttentionFit> explain_answers(const AttentionPlan& plan, const Atten
     spec.softcap = own.softcap;
     spec.split = 0;
     const std::string name = "attention:" + attention::text_of(spec);
-    candidates.emplace_back(name, attention_kernel(name));
+    suspects.push_back({name, attention_kernel(name)(outputs_only, rows.cases)});
   }
   for (const AttentionMutant& mutant : attention_mutants()) {
     const AttentionPlan theirs = parse_attention_spec(mutant.spec);
     const attention::KernelSpec& k = theirs.kernel;
     const bool masks = k.causal == own.causal && k.window.has_value() == own.window.has_value() && k.softcap.has_value() == own.softcap.has_value();
-    if (k.q_format == own.q_format && k.k_format == own.k_format && masks && theirs.cache == plan.cache) candidates.emplace_back("mutant:" + mutant.name, mutant.kernel);
+    if (k.q_format == own.q_format && k.k_format == own.k_format && masks && theirs.cache == plan.cache) suspects.push_back({"mutant:" + mutant.name, mutant.kernel(outputs_only, rows.cases)});
   }
-  AttentionPlan outputs_only = plan;
-  outputs_only.stages = false;
+  return suspects;
+}
+
+std::vector<AttentionFit> explain_answers(const AttentionPlan& plan, const std::vector<AttentionSuspect>& suspects,
+                                          const std::vector<AttentionAnswer>& answers, std::uint64_t by_spec) {
   std::vector<AttentionFit> fits;
-  for (const auto& [name, kernel] : candidates) {
-    const std::vector<AttentionAnswer> theirs = kernel(outputs_only, rows.cases);
-    AttentionFit fit{name, 0};
-    for (std::size_t row = 0; row < answers.size(); ++row) fit.rows += !answers[row].empty() && wrong_outputs(outputs_only, theirs[row], answers[row]) == 0 ? 1 : 0;
+  for (const AttentionSuspect& suspect : suspects) {
+    AttentionFit fit{suspect.name, 0};
+    for (std::size_t row = 0; row < answers.size(); ++row)
+      fit.rows += !answers[row].empty() && wrong_outputs(plan, suspect.answers[row], answers[row]) == 0 ? 1 : 0;
     if (fit.rows > by_spec) fits.push_back(fit);
   }
-  tried = candidates.size();
   std::ranges::stable_sort(fits, [](const AttentionFit& a, const AttentionFit& b) { return a.rows > b.rows; });
   if (fits.size() > kShownFits) {
     // All that explain every row stay.

@@ -46,10 +46,18 @@ AttentionRun verify_attention(const AttentionPlan& plan, AttentionRows rows, con
 /// A kernel of a user: all rows in one job.
 AttentionRun verify_attention(const AttentionPlan& plan, AttentionRows rows, const Plug& plug, int threads = 1);
 
-/// Presets of the same formats and the mutants that share them, by how many rows of O they explain; those that explain no more
-/// than the plan itself are left out.
-std::vector<AttentionFit> explain_answers(const AttentionPlan& plan, const AttentionRows& rows, const std::vector<AttentionAnswer>& answers,
-                                          std::uint64_t by_spec, std::uint64_t& tried);
+/// What another kernel makes of the rows of a plan: O alone.
+struct AttentionSuspect {
+  std::string name;  ///< attention:PRESET… or mutant:NAME
+  std::vector<AttentionAnswer> answers;
+};
+/// Presets of the same formats, with the masks and the output of the plan, and the mutants of such specs.
+std::vector<AttentionSuspect> attention_suspects(const AttentionPlan& plan, const AttentionRows& rows);
+
+/// Suspects by how many rows of O they explain, best first: a handful, and all that explain every row. Those that explain no more
+/// rows than `by_spec`, which the plan explains itself, are left out.
+std::vector<AttentionFit> explain_answers(const AttentionPlan& plan, const std::vector<AttentionSuspect>& suspects,
+                                          const std::vector<AttentionAnswer>& answers, std::uint64_t by_spec);
 
 Report report_of(const AttentionRun& run);
 /// One object and a line end.
