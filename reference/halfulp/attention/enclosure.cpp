@@ -61,13 +61,16 @@ void enclose_row(const Context& context, std::size_t row, Enclosure* out) {
   const Sums<N> truth = true_sums(context, scores);
   const Sums<N> sums = context.budget.tiles == Tiles::stated ? stated_sums(context, scores) : any_sums(context, scores);
   const bool l_known = D::of(0x1p-100) < sums.l.lo && sums.l.hi < D::of(0x1p120);
+  // v_scale takes a prescale back that l has not seen.
+  const KernelSpec& kernel = context.budget.kernel;
+  const double prescale = kernel.prescale && kernel.sum_of == SumOf::f32 ? static_cast<double>(*kernel.prescale) : 1;
   for (std::size_t d = 0; d < shape.value_dim; ++d) {
     Enclosure& e = out[d];
     const double v_scale = value_scale(context.problem, kv_head, d);
     bool finite = sums.bounded && l_known && std::isfinite(v_scale);
     for (const Key<N>& key : scores.keys) finite = finite && scores.v[key.index * shape.value_dim + d].finite;
     if (!finite) continue;
-    const I exact = truth.O[d] / truth.l * I(v_scale), O = finished<N>(context, sums.O[d], sums.l, v_scale);
+    const I exact = truth.O[d] / truth.l * I(v_scale) * I(prescale), O = finished<N>(context, sums.O[d], sums.l, v_scale);
     e.true_lo = D::to_double(exact.lo, Side::down);
     e.true_hi = D::to_double(exact.hi, Side::up);
     e.lo = nearest(float32_grid(), O.lo);

@@ -53,7 +53,7 @@ struct Budget {
 struct Enclosure {
   bool bounded = false;  ///< false: a NaN or an infinity in reach, l may be 0, an overflow is possible, L is negative
   double lo = 0, hi = 0;
-  double true_lo = 0, true_hi = 0;  ///< softmax attention of the same codes, every step exact
+  double true_lo = 0, true_hi = 0;  ///< softmax attention of the same codes, every step exact; times v_scale and a prescale that l lacks
 };
 
 /// [row, value_dim], rows as in Stages. Throws InputError where the model has no bound (block scales, flushing models) or a format is

@@ -1,7 +1,8 @@
 // Tiles, order and parts unknown: every key under every maximum it can meet; see detail/enclosure_row.hpp.
 //
-// Sums are written in the unit of the largest score M: a number made under a maximum m counts 2^((m - M) L), at most 2^0. A key meets
-// maxima from S (less what a stale rule keeps) to M, which differ from tile to tile; each of them rises at most once per larger score.
+// Sums are written in units of a fixed M, the most that the largest score can be: a number made under a maximum m counts
+// 2^((m - M) L), at most 2^0, and the quotient O / l does not feel the choice. A key meets maxima from S (less what a stale rule keeps)
+// to M, which differ from tile to tile; each of them rises at most once per larger score.
 #include <cmath>
 
 #include "halfulp/attention/detail/enclosure_row.hpp"
@@ -21,6 +22,7 @@ class AnyOrder {
     if (row.sink) scores_.push_back(*row.sink);
     M_ = scores_[0];
     for (const I& S : scores_) M_ = larger(M_, S);
+    M_ = I(M_.hi, M_.hi);
     points_ = context.budget.scores == Scores::as_model && !kernel_.softcap && !kernel_.threshold && scores_.size() <= 64;
   }
 
@@ -67,14 +69,16 @@ class AnyOrder {
     return exp2(t) * one_around<N>(context_.budget.exp2_error * context_.share(Term::exp2));
   }
 
-  /// The product of all rescale factors, over its exact value: each exp2 is off by its error, the exponents in all by 2u of the way.
+  /// The product of all rescale factors, over its exact value: each exp2 is off by its error, the exponents in all by 2u of the way. The
+  /// error of L on the way from S to M stands in `weight`; a stale maximum goes back as far as it was ahead.
   I rescale_chain(std::size_t k) const {
     const std::size_t r = rises(k);
     if (r == 0) return I(1);
     const Budget& budget = context_.budget;
-    const double relative = 2.000001 * kUnit * context_.share(Term::rescale) + 1.000001 * budget.logit_scale_error * context_.share(Term::logit_scale);
+    const double again = 1.000001 * budget.logit_scale_error * stale_ * context_.share(Term::logit_scale);
     const N far = D::add(gap(k).hi, D::of(stale_), Side::up);
-    const N exponent = D::add(D::mul(far, D::of(relative), Side::up), D::of(static_cast<double>(r) * kTiny), Side::up);
+    const double relative = 2.000001 * kUnit * (1 + budget.logit_scale_error) * context_.share(Term::rescale);
+    const N exponent = D::add(D::mul(far, D::of(relative), Side::up), D::of(again + static_cast<double>(r) * kTiny), Side::up);
     return exp2(I::around_zero(exponent)) * one_around<N>(gamma(r, budget.exp2_error) * context_.share(Term::exp2));
   }
 
@@ -82,6 +86,12 @@ class AnyOrder {
   double lost(std::size_t k) const {
     const double P = std::exp2(std::max(0.0, static_cast<double>(kernel_.offset)) + stale_ + 1);
     return static_cast<double>(2 * rises(k) + 4) * 0x1p-126 * P;
+  }
+
+  /// The most that is ever cast: under the lowest maximum that a key can meet.
+  double largest_before_cast() const {
+    const double error = context_.budget.exp2_error + context_.budget.logit_scale_error * stale_ + 0x1p-10;
+    return std::exp2(static_cast<double>(kernel_.offset) + stale_) * prescale() * (1 + error);
   }
 
   /// The decoded code of P in units of M: x = W / A is cast, A = 2^((m - M) L) from the key's own score to 1.
@@ -95,8 +105,10 @@ class AnyOrder {
       bool first = true;
       for (const I& S : scores_) {
         if (S.lo < scores_[k].lo) continue;
-        const I A = exp2((S - M_) * row_.L), x = W / A;
-        const I code = I::between(nearest(context_.p, x.lo), nearest(context_.p, x.hi)) * A;
+        // The cast keeps nothing of the error of L before it; what the way from here to M adds is left.
+        const I way = (S - M_) * row_.L, A = exp2(way), x = W / A;
+        const N again = D::mul(way.magnitude(), D::of(1.000001 * context_.budget.logit_scale_error * context_.share(Term::logit_scale)), Side::up);
+        const I code = I::between(nearest(context_.p, x.lo), nearest(context_.p, x.hi)) * A * exp2(I::around_zero(again));
         all = first ? code : hull(all, code);
         first = false;
       }
@@ -104,7 +116,7 @@ class AnyOrder {
     }
     // |cast(x) - x| <= max(x 2^-(p+1), half the smallest number), and A <= 1; saturation leaves at least largest / x of it.
     const double relative = std::ldexp(1.0, -context_.p.fraction_bits - 1) * context_.share(Term::cast), absolute = context_.p.half_smallest() * context_.share(Term::cast);
-    const double most = std::exp2(static_cast<double>(kernel_.offset) + stale_) * scale * (1 + 0x1p-10);
+    const double most = largest_before_cast();
     const auto step = [&](const N& x) { return std::max(D::mul(x, D::of(relative), Side::up), D::of(absolute)); };
     N low = D::add(W.lo, -step(W.lo), Side::down);
     if (most > context_.p.largest) low = std::min(low, D::mul(W.lo, D::of(context_.p.largest / most * (1 - 0x1p-40)), Side::down));
@@ -117,7 +129,8 @@ class AnyOrder {
     const std::size_t n = row_.keys.size();
     I dot;
     N magnitude = D::of(0), aligned = D::of(0), largest_v = D::of(0);
-    double lost_in_all = 0;
+    double lost_in_all = 0, outright = 0;
+    const double largest_code = std::min(context_.p.largest, 2 * largest_before_cast());
     for (std::size_t k = 0; k < n; ++k) {
       const Decoded& v = row_.v[row_.keys[k].index * dims_ + d];
       const I term = weights[k] * I(v.value);
@@ -126,6 +139,7 @@ class AnyOrder {
       const N place = D::of(std::ldexp(1.0, v.exponent));
       aligned = std::max(aligned, D::mul(weights[k].hi, place, Side::up));  // a normal code is at least 2^e
       largest_v = std::max(largest_v, place);
+      outright += largest_code * std::abs(v.value);  // in the kernel's own unit
       lost_in_all += lost(k) * std::abs(v.value) * std::max(1.0, prescale());
     }
     aligned = std::max(aligned, D::mul(largest_v, D::of(std::ldexp(1.0, context_.p.min_exponent)), Side::up));  // a subnormal code, or zero
@@ -135,7 +149,7 @@ class AnyOrder {
     const N grown = D::mul(magnitude, D::of(1 + 2 * gamma(additions + rescales + chunks)), Side::up);
     N error = D::mul(sum_error<N>(model, n, chunks, grown, aligned), D::of(context_.share(Term::pv)), Side::up);
     error = D::add(error, D::mul(grown, D::of(gamma(additions) * context_.share(Term::pv) + gamma(rescales) * context_.share(Term::rescale)), Side::up), Side::up);
-    if (!(grown < D::of(std::ldexp(1.0, model.overflow - 4 - static_cast<int>(stale_)))) || (model.grows && chunks > 1000 && model.output_bits < 20)) sums.bounded = false;
+    if (!(outright < std::ldexp(1.0, model.overflow - 2)) || (model.grows && chunks > 1000 && model.output_bits < 20)) sums.bounded = false;
     const N flushed = D::of((lost_in_all + static_cast<double>(4 * n + 4) * kTiny) * 2);
     return dot + I::around_zero(D::add(D::mul(error, slop, Side::up), flushed, Side::up));
   }

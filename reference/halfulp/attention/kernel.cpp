@@ -79,8 +79,7 @@ class RowBlock {
 
   void one_tile(const detail::Tile& keys, std::size_t tile) {
     const std::size_t n = keys.end - keys.begin;
-    S_.resize(count_ * n);
-    plan_.scores(kv_head_, first_, count_, keys.begin, keys.end, S_.data());  // step 2
+    read_scores(keys);
     t_.assign(count_ * n, 0.0f);
     P_.assign(count_ * n, 0.0f);
     for (std::size_t r = 0; r < count_; ++r) weights(r, keys, tile);
@@ -88,6 +87,20 @@ class RowBlock {
     for (std::size_t r = 0; r < count_; ++r) add_row_sum(r, keys);
     products(keys);
     if (keep_) keep_tile(keys, tile);
+  }
+
+  /// Step 2, for a stretch of keys at once: no score depends on its tile.
+  void read_scores(const detail::Tile& keys) {
+    constexpr std::size_t kStretch = 2048;
+    if (keys.begin < scored_.begin || keys.end > scored_.end) {
+      const std::size_t begin = keys.begin / kStretch * kStretch;
+      scored_ = {begin, std::min(shape_.keys, std::max(keys.end, begin + kStretch))};
+      scores_.resize(count_ * (scored_.end - scored_.begin));
+      plan_.scores(kv_head_, first_, count_, scored_.begin, scored_.end, scores_.data());
+    }
+    const std::size_t n = keys.end - keys.begin, stride = scored_.end - scored_.begin;
+    S_.resize(count_ * n);
+    for (std::size_t r = 0; r < count_; ++r) std::copy_n(&scores_[r * stride + keys.begin - scored_.begin], n, &S_[r * n]);
   }
 
   /// Steps 3 to 6 and 8.
@@ -188,7 +201,7 @@ class RowBlock {
     gathered_.resize(plan_.p_format, rows.size() * length);
     c_.resize(chained ? rows.size() * dim : 0);
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      for (std::size_t k = 0; k < length; ++k) gathered_.set(i * length + k, codes_[rows[i] * stride + offset + k]);
+      gathered_.copy(codes_, rows[i] * stride + offset, length, i * length);
       if (chained) std::copy_n(&O_[rows[i] * dim], dim, &c_[i * dim]);
     }
     const auto sums = plan_.product(gathered_.bytes(0, rows.size() * length), rows.size(), V, length, c_);
@@ -291,7 +304,8 @@ class RowBlock {
   std::size_t kv_head_, lanes_;
   std::vector<float> L_;
   std::vector<detail::Visible> visible_;
-  std::vector<float> S_, t_, P_, scaled_;
+  detail::Piece scored_ = {0, 0};  ///< keys whose scores are in scores_
+  std::vector<float> scores_, S_, t_, P_, scaled_;
   detail::CodeBuffer codes_, gathered_, masked_;
   std::vector<float> m_, l_, sum_, total_m_, total_sum_;
   std::vector<Word> O_, total_O_, c_;

@@ -84,8 +84,14 @@ class Row {
   /// Step 2: one raw score.
   Word score(std::size_t key) const {
     const std::size_t d = shape_.head_dim;
-    const Word dot = accumulation::dot_exact(qk_, {problem_.q.subspan(row_ * d, d), problem_.k.subspan((kv_head_ * shape_.keys + key) * d, d)});
+    const Word dot = accumulation::dot_exact(qk_, {problem_.q.subspan(row_ * d, d), problem_.k.subspan((kv_head_ * shape_.keys + key) * d, d), 0, {}, {}});
     return qk_.output == accumulation::Output::int32 ? widened(kInt32, dot) : dot;
+  }
+
+  /// The soft cap, if there is one: cap * tanh(S * scale).
+  Word capped(Word S) const {
+    if (!spec_.softcap) return S;
+    return multiply(bits(spec_.softcap->cap), exact::tanh(multiply(S, bits(spec_.softcap->scale))));
   }
 
   /// Step 6: fma(S, L, fma(-m, L, offset)).
@@ -101,6 +107,7 @@ class Row {
       if (!sees(key)) continue;
       S[key - begin] = stages_.S[row_ * shape_.keys + key] = score(key);
       if (!is_finite(S[key - begin])) candidate = kNan;
+      S[key - begin] = capped(S[key - begin]);
       if (greater(S[key - begin], candidate)) candidate = S[key - begin];
     }
     // Step 5.
@@ -148,13 +155,13 @@ class Row {
       Word& O = state.O[d];
       const std::span<const Word> P = codes, V = column;
       if (spec_.pv == PvMode::chained) {
-        O = accumulation::dot_exact(pv_, {P, V, O});
+        O = accumulation::dot_exact(pv_, {P, V, O, {}, {}});
         continue;
       }
       const std::size_t piece = spec_.interval == 0 ? P.size() : static_cast<std::size_t>(spec_.interval);
       for (std::size_t first = 0; first < P.size(); first += piece) {
         const std::size_t count = std::min(piece, P.size() - first);
-        const Word partial = accumulation::dot_exact(pv_, {P.subspan(first, count), V.subspan(first, count)});
+        const Word partial = accumulation::dot_exact(pv_, {P.subspan(first, count), V.subspan(first, count), 0, {}, {}});
         O = add(O, pv_.output == accumulation::Output::f16 ? widened(kF16, partial) : partial);
       }
     }

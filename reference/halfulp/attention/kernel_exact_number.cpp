@@ -21,6 +21,11 @@ bool is_zero(const Number& x) { return x.kind == Kind::finite && x.units == 0; }
 /// Coefficients c1 to c6 of 2^r on |r| <= 1/2, docs/attention.md.
 constexpr std::uint32_t kCoefficients[] = {0x3f317218, 0x3e75fdee, 0x3d635785, 0x3c1d9693, 0x3aafa1c4, 0x392109f3};
 
+/// tanh: coefficients of a + a z Q(z) in z = a^2, constant term first; from 9/16 on, the factor of a in the exponent, and the line that
+/// the reciprocal of 1 + e starts from.
+constexpr std::uint32_t kTanhCoefficients[] = {0xbeaaaaa4, 0x3e088639, 0xbd5c84a3, 0x3cac17d8, 0xbbca800d};
+constexpr std::uint32_t kNineSixteenths = 0x3f100000, kTanhExponent = 0xc038aa3b, kSlope = 0xbf413522, kIntercept = 0x3f7dcc64;
+
 /// The integer nearest to units * 2^exponent, ties to even.
 Integer nearest_integer(const Number& x) {
   const Integer floor = accumulation::exact::floored(x.units, x.exponent, 0);
@@ -75,6 +80,21 @@ std::uint32_t exp2(std::uint32_t x) {
   Number power = number(fused(p, r, kOne));
   power.exponent += static_cast<int>(n);
   return rounded(power);  // exact: a normal number
+}
+
+std::uint32_t tanh(std::uint32_t x) {
+  if (is_nan(x)) return kNan;
+  const std::uint32_t sign = x & 0x80000000, a = x ^ sign;
+  if (greater(kNineSixteenths, a)) {
+    const std::uint32_t z = multiply(a, a);
+    std::uint32_t q = kTanhCoefficients[4];
+    for (int i = 3; i >= 0; --i) q = fused(q, z, kTanhCoefficients[i]);
+    return fused(multiply(a, z), q, a) | sign;
+  }
+  const std::uint32_t e = exp2(multiply(a, kTanhExponent));
+  std::uint32_t r = fused(e, kSlope, kIntercept);
+  for (int i = 0; i < 2; ++i) r = fused(r, fused(e ^ 0x80000000, r, subtract(kOne, r)), r);
+  return fused(multiply(0xc0000000, e), r, kOne) | sign;
 }
 
 std::uint32_t widened(const FormatSpec& format, std::uint32_t code) {

@@ -84,7 +84,9 @@ std::vector<std::uint32_t> sums(const accumulation::Engine& engine, const accumu
   const accumulation::GemmProblem problem = {engine.spec(), a, b, {}, {}, c};
   const accumulation::detail::GemmRun run(problem, engine.plan());
   std::vector<std::uint32_t> d(a.rows * b.rows);
-  if (run.lanes != accumulation::detail::Lanes::none) accumulation::detail::lanes_gemm(run, 1, {}, d.data());
+  // Formats of 16 bits make large tables for the vector kernels: not worth it for little work.
+  const bool small = engine.spec().a.storage_bytes() > 1 && a.rows * b.rows * a.k < std::size_t{1} << 20;
+  if (run.lanes != accumulation::detail::Lanes::none && !small) accumulation::detail::lanes_gemm(run, 1, {}, d.data());
   else accumulation::detail::scalar_tile(run, 0, a.rows, 0, b.rows, d.data());
   return d;
 }
@@ -109,6 +111,15 @@ std::uint32_t CodeBuffer::operator[](std::size_t i) const {
 
 void CodeBuffer::set(std::size_t i, std::uint32_t word) {
   std::visit([&](auto& words) { words[i] = static_cast<std::remove_cvref_t<decltype(words[0])>>(word); }, words_);
+}
+
+void CodeBuffer::copy(const CodeBuffer& from, std::size_t first, std::size_t count, std::size_t at) {
+  std::visit(
+      [&](auto& words) {
+        const auto& source = std::get<std::remove_cvref_t<decltype(words)>>(from.words_);
+        std::copy_n(source.begin() + static_cast<std::ptrdiff_t>(first), count, words.begin() + static_cast<std::ptrdiff_t>(at));
+      },
+      words_);
 }
 
 void CodeBuffer::cast(const BatchCaster& caster, std::span<const float> x) {

@@ -25,6 +25,8 @@ bool greater(std::uint32_t a, std::uint32_t b);
 
 /// exp2_p6 by its definition (docs/attention.md): n to nearest even, six Horner steps, times 2^n.
 std::uint32_t exp2(std::uint32_t x);
+/// tanh_fma by its definition (docs/attention.md): a polynomial below 9/16, else 1 - 2 e / (1 + e) with e = exp2_p6(-2 log2(e) |x|).
+std::uint32_t tanh(std::uint32_t x);
 
 /// The value of a code of `format` rounded to float32, nearest even (exact for every format up to 16 bits).
 std::uint32_t widened(const FormatSpec& format, std::uint32_t code);

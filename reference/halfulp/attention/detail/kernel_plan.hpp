@@ -23,6 +23,8 @@ class CodeBuffer {
   std::span<const std::byte> bytes(std::size_t first, std::size_t count) const;
   std::uint32_t operator[](std::size_t i) const;
   void set(std::size_t i, std::uint32_t word);
+  /// Words [first, first + count) of a buffer of the same format, to `at`.
+  void copy(const CodeBuffer& from, std::size_t first, std::size_t count, std::size_t at);
   /// Casts floats to words [0, x.size()). The caster's formats must be f32 and that of resize().
   void cast(const BatchCaster& caster, std::span<const float> x);
 
@@ -92,7 +94,7 @@ struct KernelPlan {
   CodeBuffer q_, k_, v_;  ///< v_: [KV head][piece in key order][value_dim][key of the piece]
 };
 
-/// t = fma(S, L, b) and P = exp2_p6(t), element by element.
+/// t = fma(S, L, b) and P = exp2_p6(t), element by element; the bits do not depend on the SIMD level (exponents.cpp).
 void exponentials(const float* S, std::size_t count, float L, float b, float* t, float* P);
 
 /// A float32 result as a word: every NaN is 0x7fffffff.
