@@ -5,8 +5,8 @@
 
 namespace halfulp::vectors {
 
-/// Every element of O against the codes that the budget of the plan's kernel admits in any tile order, split and promotion of
-/// its PV model. Elements without a bound count as admissible.
+/// Every element of O against the codes that the budget of the plan's kernel admits in any tile order and split, under
+/// its PV model; violations are confirmed in wide intervals.
 ClaimTally judge_enclosed(const AttentionPlan& plan, const attention::Case& c, const AttentionAnswer& answer);
 
 }  // namespace halfulp::vectors

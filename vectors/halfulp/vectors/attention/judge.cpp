@@ -56,6 +56,7 @@ void ClaimTally::add(const ClaimTally& other) {
   violated += other.violated;
   forced += other.forced;
   admissible += other.admissible;
+  undecided += other.undecided;
 }
 
 std::uint64_t AttentionTally::compared() const {

@@ -25,6 +25,7 @@ struct ClaimTally {
   std::uint64_t violated = 0;    ///< outside the admitted codes: a proof
   std::uint64_t forced = 0;      ///< one admitted code, and it is this one
   std::uint64_t admissible = 0;  ///< among several
+  std::uint64_t undecided = 0;   ///< nothing bounds it
   std::string first;             ///< the first violation in words
   void add(const ClaimTally& other);
 };

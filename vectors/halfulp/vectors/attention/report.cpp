@@ -59,7 +59,8 @@ void add_first(const AttentionRun& run, Report& report) {
 }
 
 std::string claims_text(const ClaimTally& claims) {
-  return grouped_digits(claims.violated) + " violated, " + grouped_digits(claims.forced) + " forced, " + grouped_digits(claims.admissible) + " admissible";
+  return grouped_digits(claims.violated) + " violated, " + grouped_digits(claims.forced) + " forced, " + grouped_digits(claims.admissible) + " admissible" +
+         (claims.undecided == 0 ? "" : ", " + grouped_digits(claims.undecided) + " undecided");
 }
 
 }  // namespace
@@ -71,7 +72,7 @@ Report report_of(const AttentionRun& run) {
                                           : (run.failed() ? "MISMATCH" : run.passed() ? "bit-exact" : "incomplete");
   report.spec = spec_text(run.plan);
   report.implementation = run.implementation;
-  report.checked = run.plan.order_unknown ? run.tally.claims.violated + run.tally.claims.forced + run.tally.claims.admissible : run.tally.compared();
+  report.checked = run.plan.order_unknown ? run.tally.claims.violated + run.tally.claims.forced + run.tally.claims.admissible + run.tally.claims.undecided : run.tally.compared();
   report.mismatched = run.plan.order_unknown ? run.tally.claims.violated : run.tally.wrong();
   report.seconds = run.seconds;
   report.findings = run.findings;
@@ -132,7 +133,7 @@ std::string attention_json(const AttentionRun& run) {
                {"rows_wrong", run.tally.rows_wrong},
                {"checked", report.checked},
                {"mismatches", report.mismatched},
-               {"claims", {{"violated", run.tally.claims.violated}, {"forced", run.tally.claims.forced}, {"admissible", run.tally.claims.admissible}}}};
+               {"claims", {{"violated", run.tally.claims.violated}, {"forced", run.tally.claims.forced}, {"admissible", run.tally.claims.admissible}, {"undecided", run.tally.claims.undecided}}}};
   const StageTally* first = run.plan.order_unknown ? nullptr : run.tally.first();
   json["first_stage"] = first == nullptr ? Json(nullptr) : Json(first->name);
   Json stages = Json::array(), properties = Json::array(), fits = Json::array(), findings = Json::array();

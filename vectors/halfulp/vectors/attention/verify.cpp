@@ -55,7 +55,7 @@ bool AttentionRun::failed() const {
 }
 
 bool AttentionRun::passed() const {
-  return !failed() && findings.empty() && tally.rows == rows.cases.size() && tally.rows > 0 && (!plan.order_unknown || tally.claims.forced > 0);
+  return !failed() && findings.empty() && tally.rows == rows.cases.size() && tally.rows > 0 && (!plan.order_unknown || (tally.claims.forced > 0 && tally.claims.undecided == 0));
 }
 
 AttentionRun verify_attention(const AttentionPlan& plan, AttentionRows rows, const AttentionKernel& kernel, int threads) {

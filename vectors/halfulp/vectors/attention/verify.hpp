@@ -36,7 +36,7 @@ struct AttentionRun {
   double seconds = 0;  ///< of the kernel alone
 
   bool failed() const;
-  /// Complete, nothing wrong; with the order unknown also something forced, for a run without proves nothing.
+  /// Complete, nothing wrong; with the order unknown also something forced and nothing undecided.
   bool passed() const;
 };
 
