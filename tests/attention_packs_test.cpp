@@ -16,7 +16,7 @@ namespace {
 using tensors::read_bytes;
 using tensors::TemporaryFolder;
 
-constexpr const char* kSmall = ",heads=2:1,queries=1,keys=160,dim=8:4,rows=2,probes=no,stages=yes";
+constexpr const char* kSmall = ",heads=2:1,queries=1,keys=160,rows=2,probes=no,stages=yes";
 
 std::string written(const std::string& spec, const std::string& path, int threads) {
   const auto rows = attention_row_source(parse_attention_spec(spec), Level::stratified, 0, threads);

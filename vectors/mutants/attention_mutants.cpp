@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "attention_kernel.hpp"
+#include "halfulp/error.hpp"
 #include "halfulp/vectors/attention/kernels.hpp"
 #include "halfulp/vectors/attention/rows.hpp"
 
@@ -40,7 +41,14 @@ std::size_t padded_live(const Case& c, const KernelSpec& spec) { return std::min
 void square(std::vector<float>& scales) {
   for (float& scale : scales) scale *= scale;
 }
-void fill_with_first(std::vector<float>& scales) { std::fill(scales.begin(), scales.end(), scales[0]); }
+void fill_with_first(std::vector<float>& scales) {
+  if (!scales.empty()) std::fill(scales.begin(), scales.end(), scales[0]);
+}
+/// Mutants of a window need one.
+attention::Window& window_of(KernelSpec& spec) {
+  if (!spec.window) throw InputError("mutant of a window", "the SPEC has none", "write window=BEFORE:AFTER");
+  return *spec.window;
+}
 
 /// A KV head of its own for every query head.
 void spread_heads(Case& c, std::size_t (*kv_head)(std::size_t query_head, const attention::Shape&)) {
@@ -137,9 +145,9 @@ const Line kLines[] = {
        s.window = {kFar, static_cast<std::int64_t>(c.shape.queries) - static_cast<std::int64_t>(c.live)};
      }},
     {"causal_ignored", "sees every key", kCausal, "", [](KernelSpec& s, const Case&) { s.causal = false; }},
-    {"window_one_more", "sees one key before the window", kWindow, "", [](KernelSpec& s, const Case&) { ++s.window->before; }},
-    {"window_one_less", "leaves out the first key of the window", kWindow, "", [](KernelSpec& s, const Case&) { --s.window->before; }},
-    {"window_end_one_more", "sees one key behind the window", kWindow, "", [](KernelSpec& s, const Case&) { ++s.window->after; }},
+    {"window_one_more", "sees one key before the window", kWindow, "", [](KernelSpec& s, const Case&) { ++window_of(s).before; }},
+    {"window_one_less", "leaves out the first key of the window", kWindow, "", [](KernelSpec& s, const Case&) { --window_of(s).before; }},
+    {"window_end_one_more", "sees one key behind the window", kWindow, "", [](KernelSpec& s, const Case&) { ++window_of(s).after; }},
     {"prefix_one_more", "keeps one key more of the prefix", kWindow, "", [](KernelSpec& s, const Case&) { ++s.visible_prefix; }},
     {"prefix_ignored", "keeps no prefix", kWindow, "", [](KernelSpec& s, const Case&) { s.visible_prefix = 0; }},
     // The soft cap.
