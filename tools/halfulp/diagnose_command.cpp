@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "arguments.hpp"
+#include "attention_verify.hpp"
 #include "commands.hpp"
 #include "diagnose_json.hpp"
 #include "halfulp/names.hpp"
@@ -35,13 +36,15 @@ constexpr char kExamples[] =
     "Examples:\n"
     "  halfulp diagnose cast:f32:e4m3 --impl halfulp\n"
     "  halfulp diagnose recipe:mxfp8/ocp_floor --impl recipe:mxfp8/rceil\n"
-    "  halfulp diagnose decode:e4m3 --exec 'halfulp cast --from e4m3 --to f32 --overflow overflow' --text";
+    "  halfulp diagnose decode:e4m3 --exec 'halfulp cast --from e4m3 --to f32 --overflow overflow' --text\n"
+    "  halfulp diagnose attention:fa3_like,out=bf16 --impl halfulp";
 
 VerifyOptions options_of(const DiagnoseArguments& arguments, const Globals& globals) {
   VerifyOptions options;
   options.threads = globals.thread_count();
   options.seed = arguments.seed;
-  const bool of_rows = is_recipe_spec(arguments.subject) || is_mma_spec(arguments.subject);
+  const bool of_rows = is_recipe_spec(arguments.subject) || is_mma_spec(arguments.subject) ||
+                       is_attention_spec(arguments.subject);
   const std::string usual = of_rows ? "stratified" : "thresholds";
   const auto level = value_named<Level>(arguments.level.empty() ? usual : arguments.level);
   if (!level)
@@ -159,6 +162,8 @@ std::string json_of(const RecipeRun& run) {
 
 std::string text_of(const MmaRun& run) { return diagnosis_text(run); }
 std::string json_of(const MmaRun& run) { return diagnosis_json(run); }
+std::string text_of(const AttentionRun& run) { return attention_diagnosis_text(run); }
+std::string json_of(const AttentionRun& run) { return attention_json(run); }
 
 template <class Judged>
 int show(const Judged& judged, const Globals& globals) {
@@ -166,11 +171,24 @@ int show(const Judged& judged, const Globals& globals) {
   return judged.failed() ? kMismatch : judged.passed() ? kPassed : kIncomplete;
 }
 
+/// The judged attention kernel, where the subject is one.
+std::optional<AttentionRun> judge_attention_kernel(const DiagnoseArguments& arguments, const PackReader* pack, const VerifyOptions& options) {
+  const AttentionSubject subject = {arguments.implementation, arguments.plug};
+  if (pack != nullptr) {
+    if (pack->manifest().kind != "attention") return std::nullopt;
+    return verify_attention_pack(subject, *pack, arguments.subject, options);
+  }
+  if (!is_attention_spec(arguments.subject)) return std::nullopt;
+  return verify_attention_spec(subject, arguments.subject, options);
+}
+
 int run_diagnose(const DiagnoseArguments& arguments, const Globals& globals) {
   check(arguments);
   const VerifyOptions options = options_of(arguments, globals);
   const std::unique_ptr<PackReader> pack =
       is_pack(arguments.subject) ? read_pack(arguments.subject) : nullptr;
+  if (const std::optional<AttentionRun> run = judge_attention_kernel(arguments, pack.get(), options))
+    return show(*run, globals);
   if (const std::optional<RecipeRun> run = judge_recipe(arguments, pack.get(), options))
     return show(*run, globals);
   if (const std::optional<MmaRun> run = judge_mma(arguments, pack.get(), options)) return show(*run, globals);
@@ -185,7 +203,7 @@ void add_diagnose(CLI::App& app, const Globals& globals, Runner& runner) {
   const auto arguments = std::make_shared<DiagnoseArguments>();
   command
       ->add_option("spec", arguments->subject,
-                   "A pack, cast:FROM:TO[@DIALECT][,key=value]…, decode:FORMAT[:TO], recipe:NAME… or mma:MODEL…")
+                   "A pack, cast:FROM:TO[@DIALECT][,key=value]…, decode:FORMAT[:TO], recipe:NAME…, mma:MODEL… or attention:PRESET…")
       ->type_name("PACK|SPEC")
       ->required();
   add_plug_options(*command, arguments->plug);

@@ -28,6 +28,7 @@ struct GenOptions {
   std::uint64_t seed = 0;
   std::vector<std::string> also;
   bool coverage = false;
+  bool stages = false;
 };
 
 constexpr char kExamples[] =
@@ -38,7 +39,8 @@ constexpr char kExamples[] =
     "  halfulp gen cast:f32:e4m3 -o e4m3\n"
     "  halfulp gen cast:f16:e5m2,rounding=toward_zero -o e5m2.npz --level stratified --coverage\n"
     "  halfulp gen decode:e4m3 -o decode --also memh,c,txt\n"
-    "  halfulp gen recipe:nvfp4/vllm,packing=low_first -o nvfp4";
+    "  halfulp gen recipe:nvfp4/vllm,packing=low_first -o nvfp4\n"
+    "  halfulp gen attention:fa3_like,out=bf16 --stages -o fa3";
 
 template <class Enum>
 Enum require_named(const char* what, const std::string& word, const char* choices) {
@@ -112,7 +114,10 @@ int run_gen(const GenOptions& options, const Globals& globals) {
   const bool one_file = options.output.ends_with(".npz") || options.output.ends_with(".safetensors");
   if (one_file && !forms.empty())
     throw InputError("--also", "'" + options.output + "' is one file", "name a folder, beside whose columns the other forms stand");
-  const auto rows = vectors::rows_of_spec(options.spec, level, options.seed);
+  if (options.stages && !options.spec.starts_with("attention:"))
+    throw InputError("--stages", "only attention has stages", "leave it out");
+  const std::string spec = options.stages ? options.spec + ",stages=yes" : options.spec;
+  const auto rows = vectors::rows_of_spec(spec, level, options.seed);
   for (const vectors::Form form : forms) vectors::check_form(form, rows->manifest());
   const auto writer = vectors::write_pack(options.output, rows->manifest());
   Progress progress(!globals.quiet && isatty(STDERR_FILENO) != 0);
@@ -142,7 +147,7 @@ int run_gen(const GenOptions& options, const Globals& globals) {
 void add_gen(CLI::App& app, const Globals& globals, Runner& runner) {
   CLI::App* command = app.add_subcommand("gen", "Write a pack of golden vectors");
   const auto options = std::make_shared<GenOptions>();
-  command->add_option("spec", options->spec, "cast:FROM:TO[@DIALECT][,key=value]…, decode:FORMAT[:TO], recipe:NAME[,key=value]… or mma:MODEL[,key=value]…")
+  command->add_option("spec", options->spec, "cast:FROM:TO[@DIALECT][,key=value]…, decode:FORMAT[:TO], recipe:NAME[,key=value]…, mma:MODEL[,key=value]… or attention:PRESET[,key=value]…")
       ->type_name("SPEC")
       ->required();
   command->add_option("-o,--output", options->output, "A new folder, .npz or .safetensors")->type_name("DIR")->required();
@@ -153,6 +158,7 @@ void add_gen(CLI::App& app, const Globals& globals, Runner& runner) {
   digits_only(command->add_option("--seed", options->seed, "Seed of the random rows (default 0)")->type_name("N"));
   command->add_option("--also", options->also, "Further forms: npz,safetensors,memh,c,txt,json")->type_name("FORMS")->delimiter(',')->allow_extra_args(false);
   command->add_flag("--coverage", options->coverage, "Also print what the rows of the pack reach, as `halfulp coverage` counts it");
+  command->add_flag("--stages", options->stages, "Attention: a column for every stage (stages=yes of the SPEC)");
   command->footer(kExamples);
   command->callback([options, &globals, &runner] {
     runner = [options, &globals] { return run_interruptible([&] { return run_gen(*options, globals); }); };

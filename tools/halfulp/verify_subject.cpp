@@ -9,6 +9,7 @@
 #include "halfulp/vectors/blocks/recipe_plan.hpp"
 #include "halfulp/vectors/mma/mma_report.hpp"
 #include "halfulp/vectors/verify_pack.hpp"
+#include "attention_verify.hpp"
 #include "values.hpp"
 #include "verify_json.hpp"
 #include "verify_recipe.hpp"
@@ -23,6 +24,9 @@ Shown shown(const Verdict& verdict) {
 }
 Shown shown(const RecipeRun& run) {
   return {report_of(run), recipe_json(run)};
+}
+Shown shown(const AttentionRun& run) {
+  return {report_of(run), attention_json(run)};
 }
 
 Shown shown(const MmaRun& run) {
@@ -78,6 +82,8 @@ std::optional<Shown> judge_pack(const VerifyArguments& arguments) {
   if (manifest.kind == "recipe")
     return shown(verify_recipe_pack(recipe_kernel_of(arguments, manifest.spec), *pack, path, options));
   if (manifest.kind == "mma") return shown(verify_mma_pack(mma_kernel_of(arguments, manifest.spec), *pack, path, options));
+  if (manifest.kind == "attention")
+    return shown(verify_attention_pack({arguments.implementation, arguments.plug}, *pack, path, options));
   if (arguments.implementation.empty())
     return shown(verify_pack(make_plug(arguments.plug), *pack, path, options));
   const Implementation* implementation = find_implementation(arguments.implementation);
@@ -92,6 +98,8 @@ std::optional<Shown> judge_subject(const VerifyArguments& arguments) {
   const std::string& subject = arguments.subject;
   if (is_pack(subject)) return judge_pack(arguments);
   const VerifyOptions options = options_of(arguments);
+  if (is_attention_spec(subject))
+    return shown(verify_attention_spec({arguments.implementation, arguments.plug}, subject, options));
   if (is_recipe_spec(subject))
     return shown(verify_recipe_spec(recipe_kernel_of(arguments, subject), subject, options));
   if (is_mma_spec(subject)) return shown(verify_mma_spec(mma_kernel_of(arguments, subject), subject, options));

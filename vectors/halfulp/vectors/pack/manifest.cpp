@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view kKinds[] = {"cast", "decode", "recipe", "tensor", "mma"};
+constexpr std::string_view kKinds[] = {"cast", "decode", "recipe", "mma", "attention", "tensor"};
 constexpr std::size_t kMostColumns = 64;
 constexpr std::size_t kMostDimensions = 8;
 
