@@ -6,16 +6,16 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <source_location>
 
 #include "gpu_check/host/arrays.hpp"
 
 namespace halfulp::gpu {
 
-using Where = std::source_location;
+// The place of a call, for reports: defaults of its last two parameters.
+#define HALFULP_HERE const char *file = __builtin_FILE(), int line = __builtin_LINE()
 
-inline void __syncthreads(const Where& where = Where::current()) { host::wait_for_block(where); }
-inline void __syncwarp(unsigned mask = 0xffffffffu, const Where& where = Where::current()) { host::wait_for_warp(mask, true, where); }
+inline void __syncthreads(HALFULP_HERE) { host::wait_for_block({file, line}); }
+inline void __syncwarp(unsigned mask = 0xffffffffu, HALFULP_HERE) { host::wait_for_warp(mask, true, {file, line}); }
 
 namespace host {
 
@@ -34,30 +34,30 @@ std::array<T, kWarp> exchange(unsigned mask, const T& mine, const Where& where) 
 }  // namespace host
 
 template <class T>
-T __shfl_sync(unsigned mask, T value, int lane, const Where& where = Where::current()) {
-  return host::exchange(mask, value, where)[static_cast<unsigned>(lane) % kWarp];
+T __shfl_sync(unsigned mask, T value, int lane, HALFULP_HERE) {
+  return host::exchange(mask, value, {file, line})[static_cast<unsigned>(lane) % kWarp];
 }
 template <class T>
-T __shfl_xor_sync(unsigned mask, T value, int lanes, const Where& where = Where::current()) {
-  return host::exchange(mask, value, where)[(threadIdx.x % kWarp ^ static_cast<unsigned>(lanes)) % kWarp];
+T __shfl_xor_sync(unsigned mask, T value, int lanes, HALFULP_HERE) {
+  return host::exchange(mask, value, {file, line})[(threadIdx.x % kWarp ^ static_cast<unsigned>(lanes)) % kWarp];
 }
 template <class T>
-T __shfl_down_sync(unsigned mask, T value, unsigned lanes, const Where& where = Where::current()) {
+T __shfl_down_sync(unsigned mask, T value, unsigned lanes, HALFULP_HERE) {
   const unsigned from = threadIdx.x % kWarp + lanes;
-  const auto all = host::exchange(mask, value, where);
+  const auto all = host::exchange(mask, value, {file, line});
   return from < kWarp ? all[from] : value;
 }
-inline unsigned __ballot_sync(unsigned mask, bool vote, const Where& where = Where::current()) {
-  const auto all = host::exchange(mask, vote, where);
+inline unsigned __ballot_sync(unsigned mask, bool vote, HALFULP_HERE) {
+  const auto all = host::exchange(mask, vote, {file, line});
   unsigned votes = 0;
   for (unsigned lane = 0; lane < kWarp; ++lane) votes |= ((mask >> lane & 1) != 0 && all[lane] ? 1u : 0u) << lane;
   return votes;
 }
-inline int __any_sync(unsigned mask, bool vote, const Where& where = Where::current()) {
-  return __ballot_sync(mask, vote, where) != 0 ? 1 : 0;
+inline int __any_sync(unsigned mask, bool vote, HALFULP_HERE) {
+  return __ballot_sync(mask, vote, file, line) != 0 ? 1 : 0;
 }
-inline int __all_sync(unsigned mask, bool vote, const Where& where = Where::current()) {
-  return __ballot_sync(mask, vote, where) == mask ? 1 : 0;
+inline int __all_sync(unsigned mask, bool vote, HALFULP_HERE) {
+  return __ballot_sync(mask, vote, file, line) == mask ? 1 : 0;
 }
 
 namespace host {

@@ -60,7 +60,7 @@ struct Fiber : Context {
   std::uint32_t epoch = 0, warp_epoch = 0;
   unsigned mask = 0;
   bool orders_memory = false;
-  std::source_location where;
+  Where where;
 };
 
 struct SharedArray {
@@ -155,13 +155,13 @@ std::string thread_list(Chosen chosen) {
   return text.empty() ? "none" : text;
 }
 
-std::string line_of(const std::source_location& where) {
-  const std::string file = where.file_name();
-  return file.substr(file.find_last_of('/') + 1) + ":" + std::to_string(where.line());
+std::string line_of(const Where& where) {
+  const std::string file = where.file;
+  return file.substr(file.find_last_of('/') + 1) + ":" + std::to_string(where.line);
 }
 
-bool same_place(const std::source_location& a, const std::source_location& b) {
-  return a.line() == b.line() && a.column() == b.column() && std::strcmp(a.file_name(), b.file_name()) == 0;
+bool same_place(const Where& a, const Where& b) {
+  return a.line == b.line && std::strcmp(a.file, b.file) == 0;
 }
 
 void report_divergence() {
@@ -287,14 +287,14 @@ Access current_access(bool atomic) {
 
 void report(FaultKind kind, std::string text) { block.faults->add(kind, std::move(text)); }
 
-void wait_for_block(const std::source_location& where) {
+void wait_for_block(const Where& where) {
   Fiber& fiber = block.fibers[block.running];
   fiber.state = State::at_block_barrier;
   fiber.where = where;
   to_scheduler(false);
 }
 
-void wait_for_warp(unsigned mask, bool order_memory, const std::source_location& where) {
+void wait_for_warp(unsigned mask, bool order_memory, const Where& where) {
   Fiber& fiber = block.fibers[block.running];
   fiber.state = State::at_warp_barrier;
   fiber.mask = mask;

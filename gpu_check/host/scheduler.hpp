@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <source_location>
 #include <span>
 #include <string>
 #include <vector>
@@ -49,6 +48,12 @@ struct Access {
   std::string text() const;
 };
 
+/// A line of a kernel, by __builtin_FILE() and __builtin_LINE() at the call.
+struct Where {
+  const char* file = "";
+  int line = 0;
+};
+
 /// Order in which threads of a block, and blocks of a grid, are run.
 enum class Order { forward, reverse, permuted };
 struct RunOrder {
@@ -66,9 +71,9 @@ void run_grid(unsigned blocks, unsigned threads, const RunOrder& order, const st
 /// For the running fiber; only inside run_grid.
 Access current_access(bool atomic = false);
 void report(FaultKind kind, std::string text);
-void wait_for_block(const std::source_location& where);
+void wait_for_block(const Where& where);
 /// `order_memory`: as __syncwarp; a shuffle only exchanges registers.
-void wait_for_warp(unsigned mask, bool order_memory, const std::source_location& where);
+void wait_for_warp(unsigned mask, bool order_memory, const Where& where);
 /// 256 bytes of a lane of the running fiber's warp, for exchanges between two wait_for_warp.
 inline constexpr std::size_t kLaneBytes = 256;
 std::byte* lane_bytes(unsigned lane);
