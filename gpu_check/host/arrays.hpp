@@ -14,7 +14,7 @@ namespace host {
 template <class T>
 T all_ones() {
   T value;
-  std::memset(&value, 0xff, sizeof value);
+  std::memset(static_cast<void*>(&value), 0xff, sizeof value);
   return value;
 }
 
@@ -26,7 +26,7 @@ struct Pointer {
 
   T load() const {
     T value;
-    std::memcpy(&value, memory->data() + index * sizeof(T), sizeof(T));
+    std::memcpy(static_cast<void*>(&value), memory->data() + index * sizeof(T), sizeof(T));
     return value;
   }
   void store(const T& value) const { std::memcpy(memory->data() + index * sizeof(T), &value, sizeof(T)); }
