@@ -31,6 +31,7 @@ struct Step {
 inline constexpr Step kSteps[] = {
     {"self_test", run_self_test, 30},
     {"casts", run_casts, 90},
+    {"mma", run_mma, 60},
 };
 
 }  // namespace halfulp::gpu
