@@ -32,6 +32,7 @@ inline constexpr Step kSteps[] = {
     {"self_test", run_self_test, 30},
     {"casts", run_casts, 90},
     {"mma", run_mma, 60},
+    {"mufu", run_mufu, 45},
 };
 
 }  // namespace halfulp::gpu
