@@ -120,7 +120,7 @@ TEST(Mufu, TheStudyRunsOnTheShimAndWritesItsFiles) {
       if (name.starts_with("deviation")) (name == "deviation_0" ? right : off) += count;
     }
     EXPECT_GT(right, 30000u) << row.test;
-    EXPECT_GT(off, 100u) << row.test << ": a stand-in that is always right would test nothing";
+    EXPECT_GT(off, 20u) << row.test << ": a stand-in that is always right would test nothing";
     const std::string name = row.test.substr(0, row.test.find(' '));
     EXPECT_TRUE(std::filesystem::exists(output + "/" + name + "_by_exponent.tsv"));
     EXPECT_EQ(std::filesystem::file_size(output + "/" + name + "_deviations_3f800000.i8"), 4096u);
