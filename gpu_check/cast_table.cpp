@@ -1,0 +1,51 @@
+#include "gpu_check/cast_table.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+#include "gpu_check/digest.hpp"
+
+namespace halfulp::gpu {
+namespace {
+constexpr const char* kHeader = "halfulp-cast-table-1";
+}
+
+std::string text_of(const CastTable& table) {
+  std::ostringstream text;
+  text << kHeader << " " << table.steps.size() << " " << table.away_mismatches << "\n";
+  for (const TableStep& step : table.steps) text << step.first << " " << step.code << "\n";
+  return text.str();
+}
+
+CastTable read_cast_table(const std::string& data, const std::string& name) {
+  const std::string path = data + "/casts/" + name + ".txt";
+  std::ifstream in(path);
+  std::string header;
+  std::size_t count = 0;
+  CastTable table;
+  if (!(in >> header >> count >> table.away_mismatches) || header != kHeader || count == 0) throw std::runtime_error("cannot read the table " + path);
+  table.steps.resize(count);
+  for (TableStep& step : table.steps) in >> step.first >> step.code;
+  if (!in || table.steps[0].first != 0) throw std::runtime_error("the table " + path + " is cut off or damaged");
+  return table;
+}
+
+std::uint64_t digest_of_run(const CastTable& table, const Domain& domain, std::uint64_t begin, std::uint64_t length, unsigned lane) {
+  const std::uint64_t end = std::min(begin + length, domain.size());
+  const auto after = std::upper_bound(table.steps.begin(), table.steps.end(), begin, [](std::uint64_t p, const TableStep& s) { return p < s.first; });
+  std::uint64_t digest = 0;
+  for (auto step = after - 1; begin < end; ++step) {
+    const std::uint64_t step_end = step + 1 == table.steps.end() ? domain.size() : (step + 1)->first;
+    while (begin < std::min(step_end, end)) {
+      const std::uint64_t stop = std::min({step_end, end, domain.stretch_end(begin)});
+      const std::uint64_t lowest = std::min(domain.word(begin), domain.word(stop - 1));
+      digest += digest_weight(step->code, lane) * digest_inputs(lowest, stop - begin);
+      begin = stop;
+    }
+  }
+  return digest;
+}
+
+}  // namespace halfulp::gpu

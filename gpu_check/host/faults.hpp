@@ -1,0 +1,57 @@
+// Faults that the thread shim finds in a kernel.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace halfulp::gpu::host {
+
+enum class FaultKind {
+  race,           ///< two accesses to one word without a barrier between them, one of them a write
+  out_of_range,   ///< an index outside its array
+  uninitialised,  ///< a read of a word that nobody wrote
+  divergence,     ///< a barrier that some threads of the block or warp do not reach
+  canary,         ///< bytes beside a buffer were overwritten
+  order,          ///< results that depend on the order of threads or blocks
+};
+
+constexpr std::string_view name_of(FaultKind kind) {
+  switch (kind) {
+    case FaultKind::race: return "race";
+    case FaultKind::out_of_range: return "out of range";
+    case FaultKind::uninitialised: return "uninitialised read";
+    case FaultKind::divergence: return "barrier divergence";
+    case FaultKind::canary: return "write outside a buffer";
+    case FaultKind::order: return "result depends on the order of threads";
+  }
+  return "";
+}
+
+struct Fault {
+  FaultKind kind;
+  std::string text;  ///< names the array, the index and the threads
+};
+
+/// Faults of one launch, all thread orders together.
+struct Faults {
+  static constexpr std::size_t kKept = 16;
+  std::vector<Fault> first;  ///< the first kKept, in the order in which they were met
+  std::size_t count = 0;
+  std::size_t of_kind[6] = {};
+
+  void add(FaultKind kind, std::string text) {
+    ++count;
+    ++of_kind[static_cast<std::size_t>(kind)];
+    if (first.size() < kKept) first.push_back({kind, std::move(text)});
+  }
+  bool has(FaultKind kind) const { return of_kind[static_cast<std::size_t>(kind)] != 0; }
+  std::string text() const {
+    std::string all;
+    for (const Fault& fault : first) all += std::string(name_of(fault.kind)) + ": " + fault.text + "\n";
+    return all;
+  }
+};
+
+}  // namespace halfulp::gpu::host

@@ -1,0 +1,38 @@
+// The steps of a check run. Each is one source file, compiled for the host shim and by nvcc.
+#pragma once
+
+#include <string>
+
+#include "gpu_check/report.hpp"
+
+namespace halfulp::gpu {
+
+struct StepContext {
+  std::string data;    ///< folder that prepare wrote
+  std::string output;  ///< folder for data files that a step leaves; may be empty
+  bool quick = false;  ///< samples instead of all inputs
+  Device device;
+};
+
+/// A cast with ties rounded away must yield exactly its known number of mismatches.
+StepReport run_self_test(const StepContext& context);
+/// Every cast over all its inputs (samples on the host) against the oracle's thresholds.
+StepReport run_casts(const StepContext& context);
+/// Matrix instructions against the accumulation models and the measured rows.
+StepReport run_mma(const StepContext& context);
+/// ex2.approx and rcp.approx over all inputs against the correctly rounded values.
+StepReport run_mufu(const StepContext& context);
+
+struct Step {
+  const char* name;
+  StepReport (*run)(const StepContext&);
+  int seconds;  ///< time-out on a device
+};
+inline constexpr Step kSteps[] = {
+    {"self_test", run_self_test, 30},
+    {"casts", run_casts, 90},
+    {"mma", run_mma, 60},
+    {"mufu", run_mufu, 45},
+};
+
+}  // namespace halfulp::gpu
