@@ -15,6 +15,18 @@ namespace halfulp::attention {
 inline constexpr std::uint32_t kExp2Coefficients[6] = {0x3f317218, 0x3e75fdee, 0x3d635785, 0x3c1d9693, 0x3aafa1c4, 0x392109f3};
 
 namespace detail {
+/// A copy for a constant of a function: device code cannot read arrays of namespaces.
+template <int N>
+struct Words {
+  std::uint32_t words[N];
+};
+template <int N>
+consteval Words<N> copy_of(const std::uint32_t (&words)[N]) {
+  Words<N> copy{};
+  for (int i = 0; i < N; ++i) copy.words[i] = words[i];
+  return copy;
+}
+
 HALFULP_HD inline float float_of(std::uint32_t bits) {
   float value;
   std::memcpy(&value, &bits, sizeof value);
@@ -43,8 +55,9 @@ HALFULP_HD inline float exp2_p6(float x) {
   constexpr float kMagic = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer, ties to even
   const float shifted = x + kMagic;
   const float r = x - (shifted - kMagic);
-  float p = detail::float_of(kExp2Coefficients[5]);
-  for (int i = 4; i >= 0; --i) p = detail::fused(p, r, detail::float_of(kExp2Coefficients[i]));
+  constexpr auto coefficients = detail::copy_of(kExp2Coefficients);
+  float p = detail::float_of(coefficients.words[5]);
+  for (int i = 4; i >= 0; --i) p = detail::fused(p, r, detail::float_of(coefficients.words[i]));
   p = detail::fused(p, r, 1.0f);
   return detail::float_of(detail::bits_of(p) + ((detail::bits_of(shifted) - 0x4b400000u) << 23));
 }

@@ -23,8 +23,9 @@ HALFULP_HD inline float tanh_fma(float x) {
   float y;
   if (a < detail::float_of(kTanhPolynomialBelow)) {
     const float z = a * a;
-    float q = detail::float_of(kTanhCoefficients[4]);
-    for (int i = 3; i >= 0; --i) q = detail::fused(q, z, detail::float_of(kTanhCoefficients[i]));
+    constexpr auto coefficients = detail::copy_of(kTanhCoefficients);
+    float q = detail::float_of(coefficients.words[4]);
+    for (int i = 3; i >= 0; --i) q = detail::fused(q, z, detail::float_of(coefficients.words[i]));
     y = detail::fused(a * z, q, a);
   } else {
     const float e = exp2_p6(a * detail::float_of(kTanhExponent));
