@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <exception>
 
+#include "gpu_check/attention/prepare.hpp"
 #include "gpu_check/prepare/prepare.hpp"
 
 int main(int argc, char** argv) {
@@ -11,6 +12,7 @@ int main(int argc, char** argv) {
   }
   try {
     halfulp::gpu::prepare_casts(argv[1]);
+    halfulp::gpu::prepare_attention(argv[1]);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "gpu_check_prepare: error: %s\n", error.what());
     return 2;
