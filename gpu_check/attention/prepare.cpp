@@ -19,6 +19,8 @@ namespace {
 
 using Words = std::vector<std::uint32_t>;
 
+constexpr FormatSpec kTargets[] = {spec_of("f32"), spec_of("f16"), spec_of("bf16"), spec_of("e4m3"), spec_of("e5m2")};
+
 ProductPlan product_plan(const accumulation::MmaSpec& spec) {
   using accumulation::Scheme;
   ProductPlan plan;
@@ -179,6 +181,11 @@ AttentionPlan plan_of(const attention::KernelSpec& spec, const AttentionCase& si
   p.two_level = spec.pv == attention::PvMode::two_level ? 1 : 0;
   p.interval = static_cast<std::uint32_t>(spec.interval);
   p.out = find_format(spec.out)->spec;
+  for (const FormatSpec& format : {p.pv.a, p.out}) {
+    if (std::none_of(std::begin(kTargets), std::end(kTargets), [&](const FormatSpec& each) { return each == format; })) {
+      throw std::invalid_argument("the attention kernels cast to f32, f16, bf16, e4m3 and e5m2 only");
+    }
+  }
   p.causal = spec.causal ? 1 : 0;
   if (spec.window) p.has_window = 1, p.before = spec.window->before, p.after = spec.window->after;
   p.prefix = spec.visible_prefix;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -23,14 +24,14 @@ struct AttentionTraits {
 };
 using Fp8Cache = ContiguousCache<std::uint8_t>;
 using Prefill = AttentionTraits<Fp8Cache, EmulatedUnit, EmulatedUnit>;
-using PrefillMmaSync = AttentionTraits<Fp8Cache, MmaSyncUnit<MmaType::e4m3>, MmaSyncUnit<MmaType::e4m3>>;
-using PrefillWgmmaE4m3 = AttentionTraits<Fp8Cache, WgmmaUnit<MmaType::e4m3>, WgmmaUnit<MmaType::e4m3>>;
-using PrefillWgmmaE5m2 = AttentionTraits<Fp8Cache, WgmmaUnit<MmaType::e5m2>, WgmmaUnit<MmaType::e5m2>>;
+using PrefillMmaSync = AttentionTraits<Fp8Cache, MmaSyncUnit<MmaInstruction::e4m3_f32>, MmaSyncUnit<MmaInstruction::e4m3_f32>>;
+using PrefillWgmmaE4m3 = AttentionTraits<Fp8Cache, WgmmaUnit<MmaInstruction::wgmma_e4m3_f32>, WgmmaUnit<MmaInstruction::wgmma_e4m3_f32>>;
+using PrefillWgmmaE5m2 = AttentionTraits<Fp8Cache, WgmmaUnit<MmaInstruction::wgmma_e5m2_f32>, WgmmaUnit<MmaInstruction::wgmma_e5m2_f32>>;
 using Paged = AttentionTraits<PagedCache, EmulatedUnit, EmulatedUnit>;
-using PagedMmaSync = AttentionTraits<PagedCache, MmaSyncUnit<MmaType::e4m3>, MmaSyncUnit<MmaType::e4m3>>;
-using Int8MmaSync = AttentionTraits<Fp8Cache, MmaSyncUnit<MmaType::s8>, EmulatedUnit>;
+using PagedMmaSync = AttentionTraits<PagedCache, MmaSyncUnit<MmaInstruction::e4m3_f32>, MmaSyncUnit<MmaInstruction::e4m3_f32>>;
+using Int8MmaSync = AttentionTraits<Fp8Cache, MmaSyncUnit<MmaInstruction::s8_s32>, EmulatedUnit>;
 using Kivi = AttentionTraits<KiviCache, EmulatedUnit, EmulatedUnit>;
-using KiviMmaSync = AttentionTraits<KiviCache, MmaSyncUnit<MmaType::f16>, MmaSyncUnit<MmaType::f16>>;
+using KiviMmaSync = AttentionTraits<KiviCache, MmaSyncUnit<MmaInstruction::f16_f32>, MmaSyncUnit<MmaInstruction::f16_f32>>;
 
 /// What a comparison found.
 struct AttentionOutcome {

@@ -96,7 +96,7 @@ template <class Traits, int kFault>
 HALFULP_DEVICE void load_keys(const AttentionPlan& p, const typename Traits::Cache& cache, const Item& item, unsigned begin, unsigned end,
                               const Work<typename Traits::Code>& work) {
   using Code = typename Traits::Code;
-  const unsigned depth = padded(p.head_dim, kMmaBytes / sizeof(Code)), count = padded(end - begin, kMmaColumns);
+  const unsigned depth = padded(p.head_dim, kDepthBytes / kBytes<Code>), count = padded(end - begin, kColumns);
   for (unsigned k = threadIdx.x; k < count; k += blockDim.x) {
     const unsigned key = begin + k;
     bool any = false;
@@ -112,7 +112,7 @@ template <class Traits, int kFault>
 HALFULP_DEVICE void load_values(const AttentionPlan& p, const typename Traits::Cache& cache, const Item& item, const Seen& seen, unsigned begin,
                                 unsigned end, const Work<typename Traits::Code>& work) {
   using Code = typename Traits::Code;
-  const unsigned depth = padded(end - begin, kMmaBytes / sizeof(Code)), columns = padded(p.value_dim, kMmaColumns);
+  const unsigned depth = padded(end - begin, kDepthBytes / kBytes<Code>), columns = padded(p.value_dim, kColumns);
   for (unsigned i = threadIdx.x; i < depth * columns; i += blockDim.x) {
     const unsigned k = i / columns, d = i % columns, key = begin + k;
     const bool live = kFault == kDeadSlot ? true : key < end && seen(key);
@@ -175,7 +175,6 @@ HALFULP_DEVICE void new_maximum(const AttentionPlan& p, Row& row, unsigned begin
 template <class Code>
 HALFULP_DEVICE void weigh(const AttentionPlan& p, Row& row, unsigned begin, unsigned n, unsigned tile, const Work<Code>& work,
                           const StageBuffers& out) {
-  constexpr FormatSpec f32 = spec_of("f32");
   const unsigned lane = threadIdx.x % 8;
   const float b = one_nan(attention::detail::fused(-row.m, row.L, p.offset));
   for (unsigned k = lane; k < n && row.exists; k += 8) {
@@ -187,7 +186,7 @@ HALFULP_DEVICE void weigh(const AttentionPlan& p, Row& row, unsigned begin, unsi
       weight = attention::exp2_p6(t);
     }
     const float scaled = p.has_prescale != 0 ? one_nan(weight * p.prescale) : weight;
-    const std::uint32_t code = seen ? cast_word(f32, word_of(scaled), p.pv.a, Overflow::saturate) : 0u;
+    const std::uint32_t code = seen ? cast_word(word_of(scaled), p.pv.a) : 0u;
     work.weights[i] = weight;
     work.codes[i] = static_cast<Code>(code);
     const std::size_t at = static_cast<std::size_t>(row.row) * p.keys + begin + k;
@@ -218,7 +217,7 @@ HALFULP_DEVICE void add_values(const AttentionPlan& p, const typename Traits::Ca
     for (unsigned r = 0; r < leader && !led; ++r) led = see_alike(seen_of(r), seen_of(leader), begin, end);
     if (led) continue;
     load_values<Traits, kFault>(p, cache, item, seen_of(leader), begin, end, work);
-    publish_operands();
+    fence_shared_for_matrix_unit();
     __syncthreads();
     const auto active = [&](unsigned r) { return r < item.rows && see_alike(seen_of(r), seen_of(leader), begin, end); };
     const unsigned length = end - begin, interval = p.two_level != 0 && p.interval != 0 ? p.interval : length;
@@ -228,13 +227,12 @@ HALFULP_DEVICE void add_values(const AttentionPlan& p, const typename Traits::Ca
           p.pv, Operands<Code>{work.codes, work.operand, kMaxTile, kMaxTile, item.rows, p.value_dim, first, last}, active,
           [&](unsigned r, unsigned d) { return p.two_level != 0 ? 0u : static_cast<std::uint32_t>(work.O[r * kMaxDim + d]); },
           [&](unsigned r, unsigned d, std::uint32_t word) {
-            constexpr FormatSpec f16 = spec_of("f16");
             const unsigned i = r * kMaxDim + d;
-            const float partial = p.pv.f16_output != 0 ? number_of(f16, word) : float_of(word);
+            const float partial = p.pv.f16_output != 0 ? float_of_half(static_cast<std::uint16_t>(word)) : float_of(word);
             work.O[i] = p.two_level != 0 ? word_of(float_of(work.O[i]) + partial) : word;
           });
     }
-    __syncthreads();
+    if (kFault != kMissingBarrier) __syncthreads();
   }
 }
 
@@ -268,8 +266,8 @@ HALFULP_DEVICE void run_item(const AttentionPlan& p, const typename Traits::Cach
     const unsigned begin = part_begin + (p.descending != 0 ? tiles - 1 - i : i) * p.tile, end = begin + p.tile < part_end ? begin + p.tile : part_end;
     const unsigned n = end - begin, tile = first_tile + i;
     load_keys<Traits, kFault>(p, cache, item, begin, end, work);
-    publish_operands();
-    if (kFault != kMissingBarrier) __syncthreads();
+    fence_shared_for_matrix_unit();
+    __syncthreads();
     Traits::QkUnit::run(
         p.qk, Operands<Code>{work.queries, work.operand, kMaxDim, kMaxDim, item.rows, n, 0, p.head_dim}, [&](unsigned r) { return r < item.rows; },
         [](unsigned, unsigned) { return 0u; },
@@ -317,7 +315,6 @@ HALFULP_KERNEL attention_parts(AttentionPlan p, typename Traits::Cache cache, At
 /// nothing.
 HALFULP_KERNEL attention_combine(AttentionPlan p, In<float> logit_scale, In<float> v_scale, In<std::uint32_t> part_m,
                                  In<std::uint32_t> part_sum, In<std::uint32_t> part_O, StageBuffers out) {
-  constexpr FormatSpec f32 = spec_of("f32");
   for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < static_cast<std::size_t>(p.rows()) * p.value_dim;
        i += static_cast<std::size_t>(gridDim.x) * blockDim.x) {
     const std::size_t row = i / p.value_dim, d = i % p.value_dim, first = row * p.parts();
@@ -354,7 +351,7 @@ HALFULP_KERNEL attention_combine(AttentionPlan p, In<float> logit_scale, In<floa
     const float inverse = sum == 0 ? 0.0f : 1.0f / sum;
     const float factor = inverse * v_scale[row / p.rows_per_kv_head() * p.value_dim + d];
     const float result = float_of(O) * factor;
-    out.O[i] = p.out == f32 ? word_of(result) : cast_word(f32, word_of(result), p.out, Overflow::saturate);
+    out.O[i] = p.out.width == 32 ? word_of(result) : cast_word(word_of(result), p.out);
     if (d != 0) continue;
     out.L[row] = word_of(L);
     out.row_sum[row] = word_of(sum);

@@ -10,7 +10,7 @@ namespace halfulp::gpu {
 /// Faults that tests seed: what a wrong kernel would do.
 enum Fault : int {
   kNoFault,
-  kMissingBarrier,  ///< scores before the keys are in shared memory
+  kMissingBarrier,  ///< the next tile is loaded while others still multiply
   kWrongIndex,      ///< keys of a neighbour: token, slot or group
   kDeadSlot,        ///< values behind the end and of keys that are not visible take part, with weight 0
 };
@@ -60,10 +60,8 @@ struct KiviCache {
 
   /// rn(rn(code * step) + minimum) in f16. The float32 product is exact, and so nearly is the sum: 24 >= 2 * 11 + 2.
   HALFULP_DEVICE static std::uint16_t dequantized(unsigned code, std::uint16_t step, std::uint16_t minimum) {
-    constexpr FormatSpec f16 = spec_of("f16"), f32 = spec_of("f32");
-    const float product = static_cast<float>(code) * number_of(f16, step);
-    const float scaled = number_of(f16, cast_word(f32, word_of(product), f16, Overflow::overflow));
-    return static_cast<std::uint16_t>(cast_word(f32, word_of(scaled + number_of(f16, minimum)), f16, Overflow::overflow));
+    const float product = static_cast<float>(code) * float_of_half(step);
+    return half_of(float_of_half(half_of(product)) + float_of_half(minimum));
   }
 
   template <int kFault>

@@ -1,34 +1,12 @@
-// Products by matrix instructions: the instruction on a device, the model of the modelled GPU on the host, both through the
-// fragment layout of the PTX manual ("Matrix fragments for mma.m16n8k32", "wgmma.mma_async": "Register fragments", "K-major").
-//
-// All operands are 32 bytes deep: 32 codes of 8 bits, 16 of 16 bits. With g = lane / 4 and t = lane % 4,
-// A: registers 0..3 hold bytes 4t.. of rows g, g + 8, then bytes 16 + 4t.. of the same rows; B: registers 0, 1 hold bytes 4t..
-// and 16 + 4t.. of column g; D: registers 0..3 hold (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1).
+// wgmma with A in registers and B in shared memory, sm_90a: the instruction on a device; on the host the accumulation model,
+// through the register fragments of the PTX ISA ("wgmma.mma_async", A and D of m64nNk32) and the descriptor of B.
 #pragma once
 
-#include "gpu_check/attention/plan.hpp"
-#include "gpu_check/kernel_language.hpp"
-
-#if !defined(__CUDACC__)
-#include "gpu_check/attention/host_mma.hpp"
-#endif
+#include "gpu_check/kernels/wgmma.cuh"
 
 namespace halfulp::gpu {
 
-enum class MmaType : std::uint8_t { e4m3, e5m2, s8, f16 };
-inline constexpr unsigned kMmaBytes = 32, kMmaRows = 16, kMmaColumns = 8;
-
-struct AFragment {
-  std::uint32_t word[4];
-};
-struct BFragment {
-  std::uint32_t word[2];
-};
-struct DFragment {
-  std::uint32_t word[4];
-};
-
-/// Place of element (n, k) of a B operand in shared memory: cores of 8 columns by 16 bytes, `depth` elements deep.
+/// Place of element (n, k) of a B operand in shared memory, `depth` elements deep: cores of 8 columns by 16 bytes, along k first.
 template <class Code>
 HALFULP_DEVICE unsigned core_index(unsigned n, unsigned k, unsigned depth) {
   constexpr unsigned kWide = 16 / sizeof(Code);
@@ -37,93 +15,51 @@ HALFULP_DEVICE unsigned core_index(unsigned n, unsigned k, unsigned depth) {
 
 #if defined(__CUDACC__)
 
-/// mma.sync m16n8: d = a * b + d.
-template <MmaType Type>
-HALFULP_DEVICE void mma_sync([[maybe_unused]] DFragment& d, [[maybe_unused]] const AFragment& a, [[maybe_unused]] const BFragment& b) {
-#define HALFULP_MMA(text)                                                                                                              \
-  asm volatile("mma.sync.aligned." text " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"                              \
-               : "+r"(d.word[0]), "+r"(d.word[1]), "+r"(d.word[2]), "+r"(d.word[3])                                                    \
-               : "r"(a.word[0]), "r"(a.word[1]), "r"(a.word[2]), "r"(a.word[3]), "r"(b.word[0]), "r"(b.word[1]))
-#if defined(__CUDA_ARCH__)
-  if constexpr (Type == MmaType::e4m3) HALFULP_MMA("m16n8k32.row.col.f32.e4m3.e4m3.f32");
-  if constexpr (Type == MmaType::e5m2) HALFULP_MMA("m16n8k32.row.col.f32.e5m2.e5m2.f32");
-  if constexpr (Type == MmaType::s8) HALFULP_MMA("m16n8k32.row.col.s32.s8.s8.s32");
-  if constexpr (Type == MmaType::f16) HALFULP_MMA("m16n8k16.row.col.f32.f16.f16.f32");
-#endif
-#undef HALFULP_MMA
-}
-
-/// wgmma m64n8: four warps with 16 rows each; B by its address in shared memory, cores `core_bytes` apart in k and 8 columns
-/// apart by `column_bytes`. Waits for the result. Compiles to a trap where there is no wgmma.
-template <MmaType Type>
-HALFULP_DEVICE void wgmma([[maybe_unused]] DFragment& d, [[maybe_unused]] const AFragment& a, [[maybe_unused]] std::uint32_t b_address,
-                          [[maybe_unused]] std::uint32_t core_bytes, [[maybe_unused]] std::uint32_t column_bytes) {
+/// d (64 x 8, spread over four warps) += a * b; waits for the result. Nothing where there is no wgmma.
+template <MmaInstruction I>
+HALFULP_DEVICE void wgmma_from_registers([[maybe_unused]] std::uint32_t (&d)[4], [[maybe_unused]] const std::uint32_t (&a)[4],
+                                         [[maybe_unused]] std::uint64_t b) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-  const auto field = [](std::uint32_t bytes) { return static_cast<std::uint64_t>((bytes & 0x3ffff) >> 4); };
-  const std::uint64_t descriptor = field(b_address) | field(core_bytes) << 16 | field(column_bytes) << 32;
-#define HALFULP_WGMMA(text)                                                                                                            \
-  asm volatile("wgmma.fence.sync.aligned;\n"                                                                                           \
-               "wgmma.mma_async.sync.aligned." text " {%0, %1, %2, %3}, {%4, %5, %6, %7}, %8, 1, 1, 1;\n"                              \
-               "wgmma.commit_group.sync.aligned;\n"                                                                                    \
-               "wgmma.wait_group.sync.aligned 0;"                                                                                      \
-               : "+f"(x[0]), "+f"(x[1]), "+f"(x[2]), "+f"(x[3])                                                                        \
-               : "r"(a.word[0]), "r"(a.word[1]), "r"(a.word[2]), "r"(a.word[3]), "l"(descriptor)                                        \
-               : "memory")
-  float x[4];
-  for (int i = 0; i < 4; ++i) x[i] = __uint_as_float(d.word[i]);
-  if constexpr (Type == MmaType::e4m3) HALFULP_WGMMA("m64n8k32.f32.e4m3.e4m3");
-  if constexpr (Type == MmaType::e5m2) HALFULP_WGMMA("m64n8k32.f32.e5m2.e5m2");
-  for (int i = 0; i < 4; ++i) d.word[i] = __float_as_uint(x[i]);
+  float r[4] = {__uint_as_float(d[0]), __uint_as_float(d[1]), __uint_as_float(d[2]), __uint_as_float(d[3])};
+#define HALFULP_WGMMA(type)                                                                                                      \
+  asm volatile(                                                                                                                  \
+      "wgmma.fence.sync.aligned;\nwgmma.mma_async.sync.aligned.m64n8k32.f32." type "." type                                      \
+      " {%0, %1, %2, %3}, {%4, %5, %6, %7}, %8, 1, 1, 1;\nwgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;"    \
+      : "+f"(r[0]), "+f"(r[1]), "+f"(r[2]), "+f"(r[3])                                                                           \
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b)                                                                       \
+      : "memory")
+  if constexpr (I == MmaInstruction::wgmma_e4m3_f32) HALFULP_WGMMA("e4m3");
+  if constexpr (I == MmaInstruction::wgmma_e5m2_f32) HALFULP_WGMMA("e5m2");
 #undef HALFULP_WGMMA
-#else
-  __trap();
-#endif
-}
-
-/// Writes to shared memory become visible to wgmma; a barrier must follow.
-HALFULP_DEVICE void publish_operands() {
-#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  for (int i = 0; i < 4; ++i) d[i] = __float_as_uint(r[i]);
 #endif
 }
 
 #else
 
-template <MmaType Type>
-void mma_sync(DFragment& d, const AFragment& a, const BFragment& b) {
-  const auto all_a = host::exchange(0xffffffffu, a, {__FILE__, __LINE__});
-  const auto all_b = host::exchange(0xffffffffu, b, {__FILE__, __LINE__});
+template <MmaInstruction I>
+void wgmma_from_registers(std::uint32_t (&d)[4], const std::uint32_t (&a)[4], std::uint64_t b) {
+  const auto all = host::exchange(0xffffffffu, std::array<std::uint32_t, 4>{a[0], a[1], a[2], a[3]}, {__FILE__, __LINE__});
   const unsigned g = threadIdx.x % kWarp / 4, t = threadIdx.x % 4;
+  const auto start = static_cast<std::uint32_t>(b & 0x3fff) << 4, along_k = static_cast<std::uint32_t>(b >> 16 & 0x3fff) << 4;
   for (unsigned i = 0; i < 4; ++i) {
-    std::array<std::uint32_t, 8> row, column;  // 32 bytes each
-    const unsigned n = 2 * t + i % 2;
-    for (unsigned lane = 0; lane < 4; ++lane) {
-      row[lane] = all_a[4 * g + lane].word[i / 2];
-      row[4 + lane] = all_a[4 * g + lane].word[2 + i / 2];
-      column[lane] = all_b[4 * n + lane].word[0];
-      column[4 + lane] = all_b[4 * n + lane].word[1];
+    std::uint32_t row[32], column[32];
+    for (unsigned k = 0; k < 32; ++k) {
+      // Registers 0 and 2 hold row g, 1 and 3 row g + 8; 0 and 1 the bytes below 16, 2 and 3 the others.
+      row[k] = all[4 * g + k % 16 / 4][i / 2 + k / 16 * 2] >> (8 * (k % 4)) & 0xff;
+      const std::uint32_t address = start + k / 16 * along_k + (2 * t + i % 2) * 16 + k % 16;
+      std::uint32_t first = 0;
+      host::Memory* memory = host::shared_memory_at(address, first);
+      column[k] = 0xff;
+      if (memory == nullptr || memory->bytes() != memory->count()) {
+        host::report(host::FaultKind::out_of_range, "a matrix descriptor leads to byte " + std::to_string(address) + ", which is no operand");
+      } else if (memory->check_read(address - first)) {
+        column[k] = static_cast<std::uint32_t>(memory->data()[address - first]);
+      }
     }
-    d.word[i] = host::modelled_dot(host::MatrixUnit::mma_sync, static_cast<int>(Type), row, column, d.word[i]);
+    d[i] = host::model_dot(I, row, column, d[i]);
   }
 }
-
-template <MmaType Type>
-void wgmma(DFragment& d, const AFragment& a, std::uint32_t b_address, std::uint32_t core_bytes, std::uint32_t column_bytes) {
-  const auto all_a = host::exchange(0xffffffffu, a, {__FILE__, __LINE__});
-  const unsigned g = threadIdx.x % kWarp / 4, t = threadIdx.x % 4;
-  for (unsigned i = 0; i < 4; ++i) {
-    std::array<std::uint32_t, 8> row;
-    for (unsigned lane = 0; lane < 4; ++lane) {
-      row[lane] = all_a[4 * g + lane].word[i / 2];
-      row[4 + lane] = all_a[4 * g + lane].word[2 + i / 2];
-    }
-    const unsigned n = 2 * t + i % 2;
-    const auto column = host::shared_column(b_address + n / 8 * column_bytes + n % 8 * 16, core_bytes);
-    d.word[i] = host::modelled_dot(host::MatrixUnit::wgmma, static_cast<int>(Type), row, column, d.word[i]);
-  }
-}
-
-inline void publish_operands() {}
 
 #endif
 

@@ -18,15 +18,31 @@ HALFULP_DEVICE float float_of(std::uint32_t bits) { return attention::detail::fl
 HALFULP_DEVICE std::uint32_t word_of(float x) { return x != x ? kNanWord : attention::detail::bits_of(x); }
 HALFULP_DEVICE float one_nan(float x) { return x != x ? float_of(kNanWord) : x; }
 
-HALFULP_DEVICE std::uint32_t cast_word(const FormatSpec& from, std::uint32_t word, const FormatSpec& to, Overflow overflow) {
-  CastPolicy policy{};
-  policy.overflow = overflow;
-  return static_cast<std::uint32_t>(cast(from, word, to, policy).code);
+/// Calls use.template operator()<format>() for the format that equals `format`, one of those that P and O may have.
+template <class Use>
+HALFULP_DEVICE auto with_format(const FormatSpec& format, Use use) {
+  if (format.width == 32) return use.template operator()<spec_of("f32")>();
+  if (format.width == 16) return format.fraction_bits == 10 ? use.template operator()<spec_of("f16")>() : use.template operator()<spec_of("bf16")>();
+  return format.fraction_bits == 3 ? use.template operator()<spec_of("e4m3")>() : use.template operator()<spec_of("e5m2")>();
+}
+
+inline constexpr CastPolicy kSaturating{}, kOverflowing{.overflow = Overflow::overflow};
+
+/// A float32 word as a code, nearest even, saturating.
+HALFULP_DEVICE std::uint32_t cast_word(std::uint32_t word, const FormatSpec& to) {
+  return with_format(to, [word]<FormatSpec To>() { return static_cast<std::uint32_t>(cast<spec_of("f32"), To, kSaturating>(word).code); });
 }
 /// The number of a code as float32, NaN as kNanWord.
 HALFULP_DEVICE float number_of(const FormatSpec& format, std::uint32_t code) {
-  constexpr FormatSpec f32 = spec_of("f32");
-  return one_nan(float_of(cast_word(format, code, f32, Overflow::overflow)));
+  return one_nan(float_of(
+      with_format(format, [code]<FormatSpec From>() { return static_cast<std::uint32_t>(cast<From, spec_of("f32"), kOverflowing>(code).code); })));
+}
+/// A float32 as an f16 code, overflowing to Inf.
+HALFULP_DEVICE std::uint16_t half_of(float x) {
+  return static_cast<std::uint16_t>(cast<spec_of("f32"), spec_of("f16"), kOverflowing>(word_of(x)).code);
+}
+HALFULP_DEVICE float float_of_half(std::uint16_t code) {
+  return one_nan(float_of(static_cast<std::uint32_t>(cast<spec_of("f16"), spec_of("f32"), kOverflowing>(code).code)));
 }
 
 /// A factor: (-1)^negative * significand * 2^(exponent - places); a zero has exponent -126.

@@ -6,8 +6,8 @@
 
 namespace halfulp::gpu {
 
-/// D[row, column] += sum over k in [begin, end) of A[row, k] * B[column, k]. A is row-major, B in cores (core_index); both are
-/// zero-padded to whole instructions in rows and columns, and B in k.
+/// D[row, column] += sum over k in [begin, end) of A[row, k] * B[column, k]. A is row-major, B in cores (core_index), zero-padded
+/// to whole cores in columns and to 32 bytes in k.
 template <class Code>
 struct Operands {
   Out<Code> a, b;
@@ -35,6 +35,10 @@ struct EmulatedUnit {
   }
 };
 
+// Fragments of m16n8 with 32 bytes of k, for 8 and 16 bits alike. With g = lane / 4 and t = lane % 4: registers of A hold bytes
+// 4t.. of rows g and g + 8, then bytes 16 + 4t.. of the same; of B bytes 4t.. and 16 + 4t.. of column g; of D the elements
+// (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1). wgmma spreads 64 rows over four warps in the same way.
+inline constexpr unsigned kDepthBytes = 32, kColumns = 8;
 template <class Code>
 inline constexpr unsigned kBytes = sizeof(Code);
 
@@ -49,70 +53,63 @@ HALFULP_DEVICE std::uint32_t packed(unsigned k, unsigned end, Element element) {
 }
 
 template <class Code, class Active>
-HALFULP_DEVICE AFragment a_fragment(const Operands<Code>& x, unsigned k, Active active) {
+HALFULP_DEVICE void load_a(std::uint32_t (&a)[4], const Operands<Code>& x, unsigned k, Active active) {
   const unsigned g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
-  AFragment a;
   for (unsigned i = 0; i < 4; ++i) {
     const unsigned row = g + i % 2 * 8;
-    a.word[i] = active(row) ? packed<Code>(k + (4 * t + 16 * (i / 2)) / kBytes<Code>, x.end, [&](unsigned at) { return x.a[row * x.a_depth + at]; }) : 0u;
+    a[i] = active(row) ? packed<Code>(k + (4 * t + 16 * (i / 2)) / kBytes<Code>, x.end, [&](unsigned at) { return x.a[row * x.a_depth + at]; }) : 0u;
   }
-  return a;
 }
 
-template <class Active, class Start>
-HALFULP_DEVICE DFragment d_fragment(unsigned first_column, unsigned columns, Active active, Start start) {
-  const unsigned g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
-  DFragment d;
-  for (unsigned i = 0; i < 4; ++i) {
-    const unsigned row = g + i / 2 * 8, column = first_column + 2 * t + i % 2;
-    d.word[i] = active(row) && column < columns ? start(row, column) : 0u;
-  }
-  return d;
-}
-
-template <class Active, class Store>
-HALFULP_DEVICE void store_fragment(const DFragment& d, unsigned first_column, unsigned columns, Active active, Store store) {
+/// Calls visit(register, row, column) for the elements of D that exist.
+template <class Active, class Visit>
+HALFULP_DEVICE void for_each_element(unsigned first_column, unsigned columns, Active active, Visit visit) {
   const unsigned g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
   for (unsigned i = 0; i < 4; ++i) {
     const unsigned row = g + i / 2 * 8, column = first_column + 2 * t + i % 2;
-    if (active(row) && column < columns) store(row, column, d.word[i]);
+    if (active(row) && column < columns) visit(i, row, column);
   }
 }
 
 /// Every warp takes eight columns at a time.
-template <MmaType Type>
+template <MmaInstruction I>
 struct MmaSyncUnit {
   template <class Code, class Active, class Start, class Store>
   HALFULP_DEVICE static void run(const ProductPlan&, const Operands<Code>& x, Active active, Start start, Store store) {
     const unsigned g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
-    for (unsigned first = threadIdx.x / 32 * kMmaColumns; first < x.columns; first += blockDim.x / 32 * kMmaColumns) {
-      DFragment d = d_fragment(first, x.columns, active, start);
-      for (unsigned k = x.begin; k < x.end; k += kMmaBytes / kBytes<Code>) {
-        BFragment b;
+    for (unsigned first = threadIdx.x / 32 * kColumns; first < x.columns; first += blockDim.x / 32 * kColumns) {
+      std::uint32_t d[4] = {};
+      for_each_element(first, x.columns, active, [&](unsigned i, unsigned row, unsigned column) { d[i] = start(row, column); });
+      for (unsigned k = x.begin; k < x.end; k += kDepthBytes / kBytes<Code>) {
+        Fragments f;
+        load_a(f.a, x, k, active);
         for (unsigned i = 0; i < 2; ++i) {
-          b.word[i] = packed<Code>(k + (4 * t + 16 * i) / kBytes<Code>, x.end,
-                                   [&](unsigned at) { return x.b[core_index<Code>(first + g, at, x.b_depth)]; });
+          f.b[i] = packed<Code>(k + (4 * t + 16 * i) / kBytes<Code>, x.end,
+                                [&](unsigned at) { return x.b[core_index<Code>(first + g, at, x.b_depth)]; });
         }
-        mma_sync<Type>(d, a_fragment(x, k, active), b);
+        for (unsigned i = 0; i < 4; ++i) f.c[i] = d[i];
+        mma_sync<I>(d, f);
       }
-      store_fragment(d, first, x.columns, active, store);
+      for_each_element(first, x.columns, active, [&](unsigned i, unsigned row, unsigned column) { store(row, column, d[i]); });
     }
   }
 };
 
-/// The whole block takes eight columns at a time; the rows are those of warp 0, the other warps multiply zeros. `begin` is a
-/// multiple of 32 bytes, since B comes in whole cores.
-template <MmaType Type>
+/// The whole block of four warps takes eight columns at a time; the rows are those of warp 0, the other warps multiply zeros.
+/// `begin` is a multiple of 32 bytes, since B comes in whole cores.
+template <MmaInstruction I>
 struct WgmmaUnit {
   template <class Code, class Active, class Start, class Store>
   HALFULP_DEVICE static void run(const ProductPlan&, const Operands<Code>& x, Active active, Start start, Store store) {
     const auto mine = [&](unsigned row) { return threadIdx.x < 32 && active(row); };
-    for (unsigned first = 0; first < x.columns; first += kMmaColumns) {
-      DFragment d = d_fragment(first, x.columns, mine, start);
-      for (unsigned k = x.begin; k < x.end; k += kMmaBytes) {
-        wgmma<Type>(d, a_fragment(x, k, mine), shared_address(x.b) + core_index<Code>(first, k, x.b_depth), 128, x.b_depth / 16 * 128);
+    for (unsigned first = 0; first < x.columns; first += kColumns) {
+      std::uint32_t d[4] = {}, a[4];
+      for_each_element(first, x.columns, mine, [&](unsigned i, unsigned row, unsigned column) { d[i] = start(row, column); });
+      for (unsigned k = x.begin; k < x.end; k += kDepthBytes) {
+        load_a(a, x, k, mine);
+        wgmma_from_registers<I>(d, a, wgmma_descriptor(shared_address(x.b) + core_index<Code>(first, k, x.b_depth)));
       }
-      store_fragment(d, first, x.columns, mine, store);
+      for_each_element(first, x.columns, mine, [&](unsigned i, unsigned row, unsigned column) { store(row, column, d[i]); });
     }
   }
 };

@@ -14,5 +14,10 @@ CastTable make_cast_table(const CastCase& cast, std::uint32_t lane_random);
 
 /// Each writes its files under DATA. Throws std::runtime_error.
 void prepare_casts(const std::string& data);
+void prepare_mufu(const std::string& data);
+/// Constants of exp2_exact.hpp as the words of doubles.
+std::vector<std::uint32_t> exp2_table_words();
+/// `measured_folder`: tests/data/mma_hardware. `tiles`: of 128 outputs for each class and kind.
+void prepare_mma(const std::string& data, const std::string& measured_folder, int tiles);
 
 }  // namespace halfulp::gpu

@@ -33,6 +33,8 @@ struct Step {
 inline constexpr Step kSteps[] = {
     {"self_test", run_self_test, 30},
     {"casts", run_casts, 90},
+    {"mma", run_mma, 60},
+    {"mufu", run_mufu, 45},
     {"attention", run_attention, 60},
 };
 

@@ -1,0 +1,104 @@
+#include "gpu_check/compile/assembly.hpp"
+
+#include <cstring>
+#include <sstream>
+#include <stdexcept>
+
+namespace halfulp::gpu {
+namespace {
+
+std::string without_comments(const std::string& text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text.compare(i, 2, "//") == 0) {
+      i = text.find('\n', i);
+      if (i == std::string::npos) break;
+    } else if (text.compare(i, 2, "/*") == 0) {
+      i = text.find("*/", i);
+      if (i == std::string::npos) break;
+      ++i;
+      continue;
+    }
+    out += text[i];
+  }
+  return out;
+}
+
+/// The opcode words of a PTX text: first word of each statement, labels and predicates left out.
+std::vector<std::string> instructions(const std::string& ptx) {
+  std::vector<std::string> all;
+  std::string statement;
+  for (const char c : ptx) {
+    if (c != ';' && c != '{' && c != '}' && c != ':') {
+      statement += c;
+      continue;
+    }
+    std::istringstream words(statement);
+    std::string word;
+    if (words >> word && word[0] == '@') words >> word;
+    if (c != ':' && !word.empty() && word[0] != '.') all.push_back(word);
+    statement.clear();
+  }
+  return all;
+}
+
+std::uint64_t number(const std::vector<unsigned char>& bytes, std::size_t at, std::size_t size) {
+  if (at + size > bytes.size()) throw std::runtime_error("the cubin is cut off");
+  std::uint64_t value = 0;
+  for (std::size_t i = 0; i < size; ++i) value |= static_cast<std::uint64_t>(bytes[at + i]) << (8 * i);
+  return value;
+}
+
+}  // namespace
+
+std::string ptx_of(const std::string& ptx, std::string_view kernel) {
+  const std::string text = without_comments(ptx);
+  std::string bodies;
+  for (std::size_t at = text.find(".entry"); at != std::string::npos; at = text.find(".entry", at + 1)) {
+    const std::size_t name_end = text.find('(', at);
+    if (text.substr(at, name_end - at).find(kernel) == std::string::npos) continue;
+    std::size_t begin = text.find('{', name_end), end = begin + 1;
+    for (int depth = 1; depth > 0 && end < text.size(); ++end) depth += text[end] == '{' ? 1 : text[end] == '}' ? -1 : 0;
+    bodies += text.substr(begin, end - begin);
+  }
+  return bodies;
+}
+
+std::size_t count_instructions(const std::string& ptx, std::string_view instruction) {
+  std::size_t count = 0;
+  for (const std::string& word : instructions(ptx)) {
+    const bool begins = word.compare(0, instruction.size(), instruction) == 0;
+    count += begins && (word.size() == instruction.size() || word[instruction.size()] == '.') ? 1 : 0;
+  }
+  return count;
+}
+
+std::size_t count_modifier(const std::string& ptx, std::string_view modifier) {
+  std::size_t count = 0;
+  for (const std::string& word : instructions(ptx)) {
+    count += ("." + word + ".").find("." + std::string(modifier) + ".") != std::string::npos ? 1 : 0;
+  }
+  return count;
+}
+
+Opcodes opcodes_of(const std::vector<unsigned char>& cubin, std::string_view kernel) {
+  if (cubin.size() < 64 || std::memcmp(cubin.data(), "\x7f" "ELF\2", 5) != 0) throw std::runtime_error("the cubin is no 64-bit ELF file");
+  const std::uint64_t table = number(cubin, 40, 8), entry = number(cubin, 58, 2), sections = number(cubin, 60, 2), names = number(cubin, 62, 2);
+  const std::uint64_t strings = number(cubin, table + names * entry + 24, 8);
+  Opcodes opcodes;
+  for (std::uint64_t i = 0; i < sections; ++i) {
+    const std::uint64_t header = table + i * entry, name = strings + number(cubin, header, 4);
+    const std::string text(reinterpret_cast<const char*>(cubin.data()) + name);
+    if (text.compare(0, 6, ".text.") != 0 || text.find(kernel) == std::string::npos) continue;
+    const std::uint64_t begin = number(cubin, header + 24, 8), size = number(cubin, header + 32, 8);
+    for (std::uint64_t at = begin; at + 16 <= begin + size; at += 16) ++opcodes[static_cast<std::uint32_t>(number(cubin, at, 2) & 0x1ff)];
+  }
+  return opcodes;
+}
+
+std::size_t count(const Opcodes& opcodes, Opcode opcode) {
+  const auto found = opcodes.find(opcode);
+  return found == opcodes.end() ? 0 : found->second;
+}
+
+}  // namespace halfulp::gpu

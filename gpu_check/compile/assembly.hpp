@@ -1,0 +1,38 @@
+// Reads what the compiler made: instructions in the text of PTX, opcodes in the bytes of a cubin.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace halfulp::gpu {
+
+/// The bodies of all entries whose mangled name contains `kernel`, without comments.
+std::string ptx_of(const std::string& ptx, std::string_view kernel);
+/// How many instructions of a PTX text begin with `instruction` (a predicate before it does not count).
+std::size_t count_instructions(const std::string& ptx, std::string_view instruction);
+/// How many instructions have `modifier` ("approx", "ftz") among their parts.
+std::size_t count_modifier(const std::string& ptx, std::string_view modifier);
+
+/// Opcodes of a cubin, by the low 9 bits of each 16-byte instruction: bits 9-11 say where the operands lie. The layout is inferred from
+/// compiled code and tested on known kernels first.
+using Opcodes = std::map<std::uint32_t, std::size_t>;
+/// Of all kernels whose mangled name contains `kernel`. Throws std::runtime_error where the file is no 64-bit ELF.
+Opcodes opcodes_of(const std::vector<unsigned char>& cubin, std::string_view kernel);
+
+enum Opcode : std::uint32_t {
+  kFmul = 0x020,
+  kFadd = 0x021,
+  kFfma = 0x023,
+  kImma = 0x037,
+  kHmma = 0x03c,
+  kF2fp = 0x03e,
+  kQmma = 0x07a,
+  kMufu = 0x108,
+  kQgmma = 0x1f3,
+};
+std::size_t count(const Opcodes& opcodes, Opcode opcode);
+
+}  // namespace halfulp::gpu

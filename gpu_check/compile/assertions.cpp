@@ -1,0 +1,104 @@
+#include "gpu_check/compile/assertions.hpp"
+
+#include "gpu_check/cast_cases.hpp"
+#include "gpu_check/compile/assembly.hpp"
+#include "gpu_check/mma_kinds.hpp"
+
+namespace halfulp::gpu {
+namespace {
+
+class Findings {
+ public:
+  void expect(bool right, const std::string& what) {
+    if (!right) all_.push_back(what);
+  }
+  void count(const std::string& what, std::size_t found, std::size_t least, std::size_t most) {
+    expect(found >= least && found <= most, what + ": " + std::to_string(found) + ", not " + std::to_string(least) + (most == least ? "" : " or more"));
+  }
+  void exactly(const std::string& what, std::size_t found, std::size_t right) { count(what, found, right, right); }
+  void some(const std::string& what, std::size_t found) { count(what, found, 1, ~std::size_t{0}); }
+  std::vector<std::string> take() { return std::move(all_); }
+
+ private:
+  std::vector<std::string> all_;
+};
+
+int number_of(const std::string& architecture) { return std::stoi(architecture); }
+
+/// Mangled names of template kernels hold their arguments as E<number>E.
+std::string sweep_kernel(CastMethod method) { return "sweepILNS0_10CastMethodE" + std::to_string(static_cast<int>(method)) + "E"; }
+std::string mma_kernel(const MmaKind& kind) {
+  return (kind.m == 64 ? "wgmma_tilesILNS0_14MmaInstructionE" : "9mma_tilesILNS0_14MmaInstructionE") + std::to_string(static_cast<int>(kind.instruction)) + "E";
+}
+std::string study_kernel(const char* kernel, int function) { return std::string(kernel) + "ILNS0_12MufuFunctionE" + std::to_string(function) + "E"; }
+
+}  // namespace
+
+std::vector<std::string> wrong_in_casts(const Compiled& made, const std::string& architecture) {
+  Findings findings;
+  const std::string pairs = ptx_of(made.ptx, "cast_pairs_e4m3");
+  findings.exactly("cast_pairs_e4m3: cvt.rn.satfinite.e4m3x2.f32 in PTX", count_instructions(pairs, "cvt.rn.satfinite.e4m3x2.f32"), 1);
+  findings.exactly("cast_pairs_e4m3: F2FP in the cubin", count(opcodes_of(made.cubin, "cast_pairs_e4m3"), kF2fp), 1);
+
+  const std::string engine = ptx_of(made.ptx, sweep_kernel(CastMethod::engine));
+  findings.expect(!engine.empty(), "sweep of the engine: not found");
+  for (const char* forbidden : {"fma", "ex2", "cvt.rn.satfinite"}) findings.exactly(std::string("engine: ") + forbidden, count_instructions(engine, forbidden), 0);
+  for (const char* forbidden : {"approx", "ftz", "f32"}) findings.exactly(std::string("engine: .") + forbidden, count_modifier(engine, forbidden), 0);
+  findings.exactly("engine: MUFU in the cubin", count(opcodes_of(made.cubin, sweep_kernel(CastMethod::engine)), kMufu), 0);
+
+  const std::string header = ptx_of(made.ptx, sweep_kernel(CastMethod::header)), ptx = ptx_of(made.ptx, sweep_kernel(CastMethod::ptx));
+  const bool blackwell = number_of(architecture) >= 100 && architecture.back() == 'a';
+  findings.some("header: cvt.rn.satfinite.e4m3x2.f32", count_instructions(header, "cvt.rn.satfinite.e4m3x2.f32"));
+  findings.count("header: cvt.rn.satfinite.e2m1x2.f32", count_instructions(header, "cvt.rn.satfinite.e2m1x2.f32"), blackwell ? 1 : 0, blackwell ? 9 : 0);
+  for (const CastCase& cast : kCastCases) {
+    if (cast.method != CastMethod::ptx) continue;
+    const int number = is_available(cast.available, number_of(architecture)) && (cast.available == Available::from_sm_89 || blackwell) ? 1 : 0;
+    findings.exactly("ptx: " + std::string(name_of(cast.cvt)) + " (loops apart)", count_instructions(ptx, name_of(cast.cvt)) != 0 ? 1 : 0,
+                     static_cast<std::size_t>(number));
+  }
+  return findings.take();
+}
+
+std::vector<std::string> wrong_in_mma(const Compiled& made, const std::string& architecture) {
+  Findings findings;
+  const int number = number_of(architecture);
+  const bool fp8_unit = number == 89 || number >= 120;  // mma.sync with FP8 has a unit of its own there, and runs on the f16 unit elsewhere
+  for (const MmaKind& kind : kMmaKinds) {
+    if (kind.m > 64) continue;
+    const std::string kernel = mma_kernel(kind), name(kind.name);
+    const Opcodes opcodes = opcodes_of(made.cubin, kernel);
+    findings.expect(!opcodes.empty(), name + ": not found");
+    const bool fp8 = kind.element_bytes == 1 && kind.format != "int8", wgmma = kind.m == 64;
+    findings.count(name + ": QGMMA", count(opcodes, kQgmma), wgmma && architecture == "90a" ? 1 : 0, wgmma && architecture == "90a" ? 1 : 0);
+    findings.exactly(name + ": QMMA", count(opcodes, kQmma), fp8 && !wgmma && fp8_unit ? 1 : 0);
+    findings.exactly(name + ": HMMA", count(opcodes, kHmma), wgmma || kind.format == "int8" || (fp8 && fp8_unit) ? 0 : fp8 ? 2 : 1);
+    findings.exactly(name + ": IMMA", count(opcodes, kImma), kind.format == "int8" ? 1 : 0);
+    if (!wgmma) findings.exactly(name + ": mma.sync in PTX", count_instructions(ptx_of(made.ptx, kernel), "mma.sync"), 1);
+  }
+  const std::string promote = ptx_of(made.ptx, "promote");
+  const Opcodes opcodes = opcodes_of(made.cubin, "promote");
+  findings.exactly("promote: fma in PTX", count_instructions(promote, "fma"), 0);
+  findings.exactly("promote: mul of f32 in PTX", count_instructions(promote, "mul.f32") + count_instructions(promote, "mul.rn.f32"), 1);
+  findings.exactly("promote: add of f32 in PTX", count_instructions(promote, "add.f32") + count_instructions(promote, "add.rn.f32"), 1);
+  findings.exactly("promote: FFMA in the cubin", count(opcodes, kFfma), 0);
+  findings.exactly("promote: FMUL in the cubin", count(opcodes, kFmul), 1);
+  findings.exactly("promote: FADD in the cubin", count(opcodes, kFadd), 1);
+  return findings.take();
+}
+
+std::vector<std::string> wrong_in_mufu(const Compiled& made, const std::string&) {
+  Findings findings;
+  constexpr const char* kInstructions[] = {"ex2.approx.f32", "ex2.approx.ftz.f32", "rcp.approx.f32", "rcp.approx.ftz.f32"};
+  for (int function = 0; function < 4; ++function) {
+    for (const char* kernel : {"mufu_sweep", "mufu_window"}) {
+      const std::string name = study_kernel(kernel, function), ptx = ptx_of(made.ptx, name);
+      for (int other = 0; other < 4; ++other) {
+        findings.count(name + ": " + kInstructions[other], count_instructions(ptx, kInstructions[other]), other == function ? 1 : 0, other == function ? 9 : 0);
+      }
+      findings.some(name + ": MUFU in the cubin", count(opcodes_of(made.cubin, name), kMufu));
+    }
+  }
+  return findings.take();
+}
+
+}  // namespace halfulp::gpu

@@ -1,0 +1,15 @@
+// Accumulation models in place of matrix instructions.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "gpu_check/mma_kinds.hpp"
+
+namespace halfulp::gpu::host {
+
+/// One output of the instruction on the modelled architecture: words of the kind's format; c and the result are words of its
+/// output. Throws std::logic_error where the architecture has no such instruction.
+std::uint32_t model_dot(MmaInstruction instruction, std::span<const std::uint32_t> a, std::span<const std::uint32_t> b, std::uint32_t c);
+
+}  // namespace halfulp::gpu::host

@@ -1,0 +1,51 @@
+#include "gpu_check/mma_kinds.hpp"
+
+#include <sstream>
+#include <stdexcept>
+
+#include "gpu_check/report.hpp"
+
+namespace halfulp::gpu {
+namespace {
+constexpr const char* kHeader = "halfulp-mma-tiles-1";
+}
+
+void write_tiles(const std::string& path, const MmaTiles& tiles) {
+  std::string text = std::string(kHeader) + "\n";
+  for (const MmaTiles::Class& one : tiles.classes) {
+    text += std::to_string(one.tiles) + " " + std::to_string(one.diagonal) + " " + one.name + "\n";
+  }
+  std::vector<std::uint32_t> words;
+  for (const auto* part : {&tiles.a, &tiles.b, &tiles.c, &tiles.right_a, &tiles.right_b}) words.insert(words.end(), part->begin(), part->end());
+  write_words(path + ".bin", words);
+  write_whole_file(path + ".txt", text);
+}
+
+MmaTiles read_tiles(const std::string& path, const MmaKind& kind) {
+  std::istringstream text(read_text(path + ".txt"));
+  std::string line;
+  if (!std::getline(text, line) || line != kHeader) throw std::runtime_error(path + ".txt is no list of tiles");
+  MmaTiles tiles;
+  while (std::getline(text, line)) {
+    std::istringstream fields(line);
+    MmaTiles::Class one;
+    fields >> one.tiles >> one.diagonal;
+    std::getline(fields >> std::ws, one.name);
+    tiles.classes.push_back(one);
+  }
+  const std::vector<std::uint32_t> words = read_words(path + ".bin");
+  const std::size_t count = tiles.tiles(), outputs = static_cast<std::size_t>(kind.outputs());
+  const std::size_t sizes[] = {count * static_cast<std::size_t>(kind.m) * 8, count * static_cast<std::size_t>(kind.n) * 8, count * outputs, count * outputs,
+                               count * outputs};
+  std::size_t at = 0, part = 0;
+  for (auto* into : {&tiles.a, &tiles.b, &tiles.c, &tiles.right_a, &tiles.right_b}) {
+    const std::size_t end = at + sizes[part++];
+    if (end > words.size()) throw std::runtime_error(path + ".bin is cut off");
+    into->assign(words.begin() + static_cast<std::ptrdiff_t>(at), words.begin() + static_cast<std::ptrdiff_t>(end));
+    at = end;
+  }
+  if (at != words.size() || count == 0) throw std::runtime_error(path + ".bin does not fit its list");
+  return tiles;
+}
+
+}  // namespace halfulp::gpu

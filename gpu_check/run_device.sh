@@ -1,0 +1,105 @@
+#!/usr/bin/env bash
+# The device check in one command: builds (nvcc, g++, CMake), runs every step with a time-out of its own, prints a table, and writes
+# OUT/report.json anew after each step, so that a cut run leaves what it has. No setting of the device is touched.
+#
+# usage: run_device.sh --data DATA [--out OUT] [--build BUILD] [--arch 90a] [--quick] [--host PROGRAM]
+#   --data   what gpu_check_prepare wrote, on any machine
+#   --host   dry run: PROGRAM (gpu_check_host) runs the same steps on the CPU in the thread shim; nothing is built
+# exit: 0 all passed; 1 a mismatch; 2 usage or build; 3 incomplete; 77 no device or no driver
+set -uo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+data= out=$PWD/gpu_check_report build=$PWD/gpu_check_build arch=90a quick= host=
+
+usage() { sed -n '5,8p' "$0" | sed 's/^# //'; exit 2; }
+while [ $# -gt 0 ]; do
+  case $1 in
+    --data | --out | --build | --arch | --host)
+      [ $# -ge 2 ] || usage
+      printf -v "${1#--}" %s "$2"
+      shift 2 ;;
+    --quick) quick=--quick; shift ;;
+    *) usage ;;
+  esac
+done
+[ -n "$data" ] || usage
+[ -f "$data/mufu/exp2_table.bin" ] || { echo "gpu_check: error: $data holds no prepared data: run gpu_check_prepare $data tests/data/mma_hardware"; exit 2; }
+mkdir -p "$out" || exit 2
+rm -f "$out"/step_*.json "$out/report.json"
+started=$(date -u +%Y-%m-%dT%H:%M:%SZ)
+begun=$SECONDS
+
+if [ -n "$host" ]; then
+  program=$host
+  [ -x "$program" ] || { echo "gpu_check: error: $program is no program"; exit 2; }
+else
+  cmake -S "$here/.." -B "$build" -DHALFULP_DEVICE_ONLY=ON -DCMAKE_BUILD_TYPE=Release -DCMAKE_CUDA_ARCHITECTURES="$arch" >"$out/build.log" 2>&1 &&
+    cmake --build "$build" --target gpu_check_probe >>"$out/build.log" 2>&1 || { tail -20 "$out/build.log"; echo "gpu_check: error: the build failed"; exit 2; }
+  "$build/gpu_check_probe"
+  found=$?
+  [ $found -eq 0 ] || exit $found
+  cmake --build "$build" --parallel "$(nproc)" --target gpu_check_device >>"$out/build.log" 2>&1 || { tail -20 "$out/build.log"; echo "gpu_check: error: the build failed"; exit 2; }
+  program=$build/gpu_check_device
+fi
+build_seconds=$((SECONDS - begun))
+
+text() { printf '%s' "$1" | tr -d '"\\' | tr '\n\t' '  '; }
+facts() {
+  local toolkit driver
+  toolkit=$(nvcc --version 2>/dev/null | sed -n 's/.*release \([^,]*\),.*/\1/p')
+  driver=$(sed -n 's/^NVRM version: *//p' /proc/driver/nvidia/version 2>/dev/null)
+  printf '"date": "%s", "machine": "%s", "processors": %s, "toolkit": "%s", "driver": "%s", "architecture": "%s", "quick": %s, "build_seconds": %s' \
+    "$started" "$(text "$(uname -srm)")" "$(nproc)" "$(text "${toolkit:-none}")" "$(text "${driver:-none}")" "$([ -n "$host" ] && echo host || echo "$arch")" \
+    "$([ -n "$quick" ] && echo true || echo false)" "$build_seconds"
+}
+report() {  # all steps so far
+  {
+    printf '{"halfulp_gpu_check": 1, %s, "seconds": %s, "complete": %s, "steps": [\n' "$(facts)" $((SECONDS - begun)) "$1"
+    local first=1 file
+    for file in $(ls "$out"/step_*.json 2>/dev/null); do
+      [ $first = 1 ] || printf ',\n'
+      first=0
+      cat "$file"
+    done
+    printf ']}\n'
+  } >"$out/report.json.partial" && mv "$out/report.json.partial" "$out/report.json"
+}
+
+failed=0 incomplete=0 number=0
+run_step() {  # NAME SECONDS COMMAND...
+  local name=$1 limit=$2 json status
+  shift 2
+  number=$((number + 1))
+  json=$(printf '%s/step_%02d_%s.json' "$out" $number "$name")
+  echo "== $name (at most $limit s)"
+  timeout --kill-after=5 "$limit" "$@" --json "$json" 2>&1
+  status=$?
+  case $status in
+    0) ;;
+    3) incomplete=1 ;;
+    124 | 137) incomplete=1; echo "gpu_check: $name did not end within $limit s" ;;
+    *) failed=1 ;;
+  esac
+  [ -f "$json" ] || printf '{"step": "%s", "rows": [], "exit": %s}\n' "$name" $status >"$json"
+  report false
+}
+
+run_step device 10 "$program" --device
+while read -r name limit; do
+  run_step "$name" "$limit" "$program" --step "$name" --data "$data" --output "$out" $quick
+done < <("$program" --list)
+
+# Memory and race checks of the kernels where the tool is there; small inputs, because it slows them down.
+sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null || true)
+if [ -z "$host" ] && [ -n "$sanitizer" ]; then
+  for tool in memcheck racecheck synccheck; do
+    run_step "sanitizer_$tool" 40 "$sanitizer" --tool $tool --error-exitcode 9 "$program" --step mma --data "$data" --quick
+  done
+else
+  echo "== compute-sanitizer: not run ($([ -n "$host" ] && echo "no device code on the host" || echo "not found"))"
+fi
+
+report true
+echo "== $((SECONDS - begun)) s in all, $build_seconds s of them building; report: $out/report.json"
+if [ $failed = 1 ]; then echo "gpu_check: FAILED"; exit 1; fi
+if [ $incomplete = 1 ]; then echo "gpu_check: incomplete"; exit 3; fi
+echo "gpu_check: passed"

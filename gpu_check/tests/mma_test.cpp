@@ -1,0 +1,174 @@
+// Matrix instructions on the thread shim: every kind of every family against the exact models, and wrong index maps.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "gpu_check/kernels/wgmma.cuh"
+#include "gpu_check/prepare/prepare.hpp"
+#include "gpu_check/steps/steps.hpp"
+
+namespace halfulp::gpu {
+namespace {
+
+const std::string& data_folder() {
+  static const std::string folder = [] {
+    const std::string path = ::testing::TempDir() + "halfulp_gpu_mma_" + std::to_string(::getpid());
+    prepare_mma(path, std::string(HALFULP_SOURCE_DIR) + "/tests/data/mma_hardware", 2);
+    return path;
+  }();
+  return folder;
+}
+
+class Cleanup : public ::testing::Environment {
+  void TearDown() override {
+    set_modelled_architecture(90);
+    std::filesystem::remove_all(data_folder());
+  }
+};
+[[maybe_unused]] const auto* const kCleanup = ::testing::AddGlobalTestEnvironment(new Cleanup);
+
+StepReport run_on(int architecture) {
+  set_modelled_architecture(architecture);
+  return run_mma({data_folder(), "", false, find_device()});
+}
+
+TEST(Mma, EveryKindOfEveryFamilyEqualsItsExactModel) {
+  for (const int architecture : kFamilies) {
+    const StepReport report = run_on(architecture);
+    std::uint64_t outputs = 0;
+    for (const ResultRow& row : report.rows) {
+      outputs += row.inputs;
+      EXPECT_NE(row.status, Status::failed) << architecture << "\n" << text_of(report);
+    }
+    EXPECT_GT(outputs, 9u * 128 * 5) << architecture;
+  }
+}
+
+TEST(Mma, TheFamiliesDifferOnTheseTiles) {
+  int parted = 0;
+  for (const MmaKind& kind : kMmaKinds) {
+    if (kind.models[0].empty() || kind.models[0] == kind.models[1]) continue;
+    const MmaTiles ada = read_tiles(tiles_path(data_folder(), kind, 0), kind), hopper = read_tiles(tiles_path(data_folder(), kind, 1), kind);
+    const std::size_t common = std::min(ada.right_a.size(), hopper.right_a.size());
+    for (std::size_t i = 0; i < common; ++i) parted += ada.c[i] == hopper.c[i] && ada.right_a[i] != hopper.right_a[i] ? 1 : 0;
+  }
+  EXPECT_GT(parted, 100);
+}
+
+TEST(Mma, TheZeroRuleProbesPart) {
+  const StepReport report = run_on(90);
+  int probes = 0;
+  for (const ResultRow& row : report.rows) {
+    if (row.test.find("zero rule") == std::string::npos) continue;
+    ++probes;
+    ASSERT_EQ(row.counts.size(), 2u) << row.test;
+    EXPECT_EQ(row.counts[0].second, row.inputs) << row.test << ": the shim models rule a";
+    EXPECT_EQ(row.counts[1].second, 0u);
+  }
+  EXPECT_EQ(probes, 3);
+}
+
+TEST(Mma, MeasuredRowsAreThere) {
+  for (const auto& [architecture, gpu] : {std::pair{89, "Ada"}, {90, "H200"}, {100, "B200"}}) {
+    int rows = 0;
+    for (const ResultRow& row : run_on(architecture).rows) rows += row.test.find(std::string("measured on ") + gpu) != std::string::npos ? 1 : 0;
+    EXPECT_GE(rows, 5) << gpu;
+  }
+}
+
+/// The probe words of the zero rule, as the design states them.
+TEST(Mma, TheProbesHaveTheStatedAnswers) {
+  const MmaKind& bf16 = kind_of(MmaInstruction::bf16_f32);
+  const MmaTiles tiles = read_tiles(tiles_path(data_folder(), bf16, 1), bf16);
+  std::size_t tile = 0;
+  int found = 0;
+  for (const MmaTiles::Class& one : tiles.classes) {
+    if (one.name.starts_with("zero rule")) {
+      const bool first = one.name.find("16 *") != std::string::npos;
+      EXPECT_EQ(tiles.right_a[tile * 128], 0u);
+      EXPECT_EQ(tiles.right_b[tile * 128], first ? 0x00000002u : 0x30800000u);
+      ++found;
+    }
+    tile += one.tiles;
+  }
+  EXPECT_EQ(found, 2);
+}
+
+/// A kernel that loads one operand by a wrong index: the answers must not survive it.
+template <int Seed>
+HALFULP_KERNEL wrong_loads(In<std::uint32_t> a, In<std::uint32_t> b, In<std::uint32_t> c, Out<std::uint32_t> out) {
+  const unsigned lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+  Fragments f;
+  for (unsigned r = 0; r < 4; ++r) {
+    const unsigned row = Seed == 1 ? g + 8 * (r >> 1) : g + 8 * (r & 1), word = Seed == 1 ? t + 4 * (r & 1) : t + 4 * (r >> 1);
+    f.a[r] = a[row * 8 + word];
+  }
+  for (unsigned r = 0; r < 2; ++r) f.b[r] = Seed == 2 ? b[g * 8 + 2 * t + r] : b[g * 8 + t + 4 * r];
+  const unsigned top = g * 8 + 2 * t;
+  for (unsigned i = 0; i < 4; ++i) f.c[i] = Seed == 3 ? c[top + i] : c[top + (i & 1) + 64 * (i >> 1)];
+  std::uint32_t d[4];
+  mma_sync<MmaInstruction::e4m3_f32>(d, f);
+  for (unsigned i = 0; i < 4; ++i) out[top + (i & 1) + 64 * (i >> 1)] = d[i];
+}
+
+TEST(Mma, AWrongIndexMapIsCaught) {
+  set_modelled_architecture(90);
+  const MmaKind& kind = kind_of(MmaInstruction::e4m3_f32);
+  const MmaTiles tiles = read_tiles(tiles_path(data_folder(), kind, 1), kind);
+  const std::size_t tile = tiles.classes[0].tiles;  // the first of class "aligned"
+  const auto part = [](const std::vector<std::uint32_t>& all, std::size_t at, std::size_t count) {
+    return std::vector<std::uint32_t>(all.begin() + static_cast<std::ptrdiff_t>(at), all.begin() + static_cast<std::ptrdiff_t>(at + count));
+  };
+  const Buffer<std::uint32_t> a("a", part(tiles.a, tile * 128, 128)), b("b", part(tiles.b, tile * 64, 64)), c("c", part(tiles.c, tile * 128, 128));
+  const auto right = part(tiles.right_a, tile * 128, 128);
+  const auto wrong = [&](auto kernel) {
+    Buffer<std::uint32_t> d("d", 128);
+    const Launched launched = launch("wrong_loads", kernel, {1, 32}, a.in(), b.in(), c.in(), d.out());
+    EXPECT_TRUE(launched.ok());
+    const auto got = d.download();
+    int count = 0;
+    for (std::size_t i = 0; i < 128; ++i) count += got[i] != right[i] ? 1 : 0;
+    return count;
+  };
+  EXPECT_EQ(wrong(wrong_loads<0>), 0);
+  EXPECT_GT(wrong(wrong_loads<1>), 64) << "rows and k exchanged in a";
+  EXPECT_GT(wrong(wrong_loads<2>), 64) << "k of b not interleaved as k of a";
+  EXPECT_GT(wrong(wrong_loads<3>), 32) << "c in the wrong rows";
+}
+
+/// A descriptor with its two offsets exchanged leads elsewhere.
+HALFULP_KERNEL wrong_descriptor(In<std::uint32_t> a, In<std::uint32_t> b, Out<std::uint32_t> out, int seed) {
+  HALFULP_SHARED(std::uint32_t, left, 64 * 8);
+  HALFULP_SHARED(std::uint32_t, right, 8 * 8);
+  const unsigned thread = threadIdx.x;
+  for (unsigned i = thread; i < 64 * 8; i += 128) left[core_word(i / 8, i % 8)] = a[i];
+  if (thread < 64) right[core_word(thread / 8, thread % 8)] = b[thread];
+  if (seed != 2) __syncthreads();
+  std::uint64_t descriptor = wgmma_descriptor(shared_address(left));
+  if (seed == 1) descriptor = (descriptor & 0x3fff) | (descriptor >> 16 & 0x3fff) << 32 | (descriptor >> 32 & 0x3fff) << 16;
+  std::uint32_t d[4] = {};
+  wgmma<MmaInstruction::wgmma_e4m3_f32>(d, descriptor, wgmma_descriptor(shared_address(right)));
+  for (unsigned i = 0; i < 4; ++i) out[thread * 4 + i] = d[i];
+}
+
+TEST(Mma, AWrongDescriptorAndAMissingBarrierAreCaught) {
+  set_modelled_architecture(90);
+  const MmaKind& kind = kind_of(MmaInstruction::wgmma_e4m3_f32);
+  const MmaTiles tiles = read_tiles(tiles_path(data_folder(), kind, 1), kind);
+  const std::size_t tile = tiles.classes[0].tiles;
+  const Buffer<std::uint32_t> a("a", std::vector<std::uint32_t>(tiles.a.begin() + static_cast<std::ptrdiff_t>(tile * 512), tiles.a.begin() + static_cast<std::ptrdiff_t>(tile * 512 + 512)));
+  const Buffer<std::uint32_t> b("b", std::vector<std::uint32_t>(tiles.b.begin() + static_cast<std::ptrdiff_t>(tile * 64), tiles.b.begin() + static_cast<std::ptrdiff_t>(tile * 64 + 64)));
+  std::vector<std::vector<std::uint32_t>> results;
+  std::vector<host::Faults> faults(3);
+  for (const int seed : {0, 1, 2}) {
+    Buffer<std::uint32_t> d("d", 512);
+    launch("wrong_descriptor", wrong_descriptor, {1, 128}, &faults[static_cast<std::size_t>(seed)], a.in(), b.in(), d.out(), seed);
+    results.push_back(d.download());
+  }
+  EXPECT_EQ(faults[0].count, 0u) << faults[0].text();
+  EXPECT_NE(results[0], results[1]);
+  EXPECT_TRUE(faults[2].has(host::FaultKind::race) || faults[2].has(host::FaultKind::uninitialised)) << faults[2].text();
+}
+
+}  // namespace
+}  // namespace halfulp::gpu

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# run_device.sh end to end on the host shim: a whole run, a run with wrong data, a step that cannot run, and refusals.
+# usage: run_device_test.sh SOURCE PREPARE HOST
+set -uo pipefail
+source=$1 prepare=$2 host=$3
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fail() { echo "FAILED: $1"; cat "$work/log"; exit 1; }
+check() { "$source/gpu_check/run_device.sh" "$@" >"$work/log" 2>&1; }
+
+"$prepare" "$work/data" "$source/tests/data/mma_hardware" 2 || { echo "FAILED: prepare"; exit 1; }
+
+check --data "$work/data" --out "$work/out" --host "$host" || fail "a whole run does not pass"
+grep -q '^gpu_check: passed$' "$work/log" || fail "no verdict"
+for step in self_test casts mma mufu; do grep -q "^== $step " "$work/log" || fail "step $step is missing"; done
+grep -q '"complete": true' "$work/out/report.json" || fail "the report is not complete"
+[ "$(grep -c '"tier": "host shim"' "$work/out/report.json")" -ge 5 ] || fail "the report has not all steps"
+if command -v python3 >/dev/null; then python3 -c 'import json, sys; json.load(open(sys.argv[1]))' "$work/out/report.json" || fail "the report is no JSON"; fi
+[ -s "$work/out/ex2.approx.f32_by_exponent.tsv" ] || fail "the study left no data"
+
+# One threshold moved by one input: the run fails and names the input.
+table=$work/data/casts/f32_e4m3_cuda_satfinite.txt
+cp "$table" "$work/saved"
+awk 'NR == 60 {$1 += 1} {print}' "$work/saved" >"$table"
+check --data "$work/data" --out "$work/wrong" --host "$host"
+[ $? -eq 1 ] || fail "a moved threshold is not found"
+grep -q '^FAILED .*f32->e4m3 cuda_satfinite' "$work/log" && grep -q 'input [0-9a-f]\{8\}: right' "$work/log" || fail "the input is not named"
+grep -q '"status": "failed"' "$work/wrong/report.json" || fail "the report does not say so"
+cp "$work/saved" "$table"
+
+# A step that does not end is cut, the others are reported, and the run is incomplete.
+cat >"$work/slow" <<END
+#!/usr/bin/env bash
+case " \$* " in *" --list "*) echo "casts 1"; echo "mma 60"; exit 0;; *" --step casts "*) sleep 30;; esac
+exec "$host" "\$@"
+END
+chmod +x "$work/slow"
+check --data "$work/data" --out "$work/cut" --host "$work/slow"
+[ $? -eq 3 ] || fail "a step past its time is not incomplete"
+grep -q '"step": "mma"' "$work/cut/report.json" || fail "the step after a cut one is missing"
+
+check --data "$work/nothing" --out "$work/none" --host "$host"
+[ $? -eq 2 ] || fail "missing data are no usage error"
+check --out "$work/none"
+[ $? -eq 2 ] || fail "no --data is no usage error"
+echo "ok: run_device.sh on the host shim"
