@@ -3,7 +3,7 @@
 
 #include <bit>
 #include <cctype>
-#include <cstring>
+#include <charconv>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
@@ -15,6 +15,7 @@ namespace halfulp::gpu {
 namespace {
 
 constexpr const char* kHeader = "halfulp attention 1";
+constexpr std::int64_t kMostWords = 1 << 28;
 
 template <class T>
 std::string text_of_value(const T& value) {
@@ -30,6 +31,13 @@ std::string text_of_value(const T& value) {
   }
 }
 
+std::int64_t integer_of(const std::string& text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) throw std::runtime_error("'" + text + "' where a number should be");
+  return value;
+}
+
 template <class T>
 void set_value(T& value, const std::string& text) {
   if constexpr (std::is_same_v<T, FormatSpec>) {
@@ -37,9 +45,9 @@ void set_value(T& value, const std::string& text) {
     if (!format) throw std::runtime_error("unknown format " + text);
     value = format->spec;
   } else if constexpr (std::is_same_v<T, float>) {
-    value = std::bit_cast<float>(static_cast<std::uint32_t>(std::stoul(text)));
+    value = std::bit_cast<float>(static_cast<std::uint32_t>(integer_of(text)));
   } else {
-    value = static_cast<T>(std::stoll(text));
+    value = static_cast<T>(integer_of(text));
   }
 }
 
@@ -98,9 +106,11 @@ AttentionFile read_attention_file(const std::string& path) {
       numbers[name] = value;
       continue;
     }
-    const std::size_t count = std::stoull(value);
+    const std::int64_t count_or_less = kind == "input" || kind == "stage" ? integer_of(value) : -1;
+    if (count_or_less < 0 || count_or_less > kMostWords) throw std::runtime_error(path + ": cut short or damaged");
+    const auto count = static_cast<std::size_t>(count_or_less);
     std::string bytes(4 * count + 1, '\0');
-    if ((kind != "input" && kind != "stage") || !in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) {
+    if (!in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) {
       throw std::runtime_error(path + ": cut short or damaged");
     }
     std::vector<std::uint32_t>& array = (kind == "input" ? file.inputs : file.stages)[name];

@@ -172,7 +172,7 @@ HALFULP_DEVICE void new_maximum(const AttentionPlan& p, Row& row, unsigned begin
 }
 
 /// Steps 6, 7 and 9; exports t, P, P_code and l.
-template <class Code>
+template <int kFault, class Code>
 HALFULP_DEVICE void weigh(const AttentionPlan& p, Row& row, unsigned begin, unsigned n, unsigned tile, const Work<Code>& work,
                           const StageBuffers& out) {
   const unsigned lane = threadIdx.x % 8;
@@ -183,7 +183,7 @@ HALFULP_DEVICE void weigh(const AttentionPlan& p, Row& row, unsigned begin, unsi
     float t = 0, weight = 0;
     if (seen) {
       t = attention::detail::fused(work.weights[i], row.L, b);
-      weight = attention::exp2_p6(t);
+      weight = kFault == kLibraryExp2 ? exp2f(t) : attention::exp2_p6(t);
     }
     const float scaled = p.has_prescale != 0 ? one_nan(weight * p.prescale) : weight;
     const std::uint32_t code = seen ? cast_word(word_of(scaled), p.pv.a) : 0u;
@@ -276,7 +276,7 @@ HALFULP_DEVICE void run_item(const AttentionPlan& p, const typename Traits::Cach
         });
     __syncthreads();
     new_maximum(p, row, begin, n, tile, work, out);
-    weigh(p, row, begin, n, tile, work, out);
+    weigh<kFault>(p, row, begin, n, tile, work, out);
     add_values<Traits, kFault>(p, cache, item, begin, end, work);
     for (unsigned d = lane; d < p.value_dim && row.exists; d += 8) {
       out.O_tile[(static_cast<std::size_t>(row.row) * p.tiles() + tile) * p.value_dim + d] = work.O[row.index * kMaxDim + d];

@@ -12,6 +12,7 @@ enum Fault : int {
   kNoFault,
   kMissingBarrier,  ///< the next tile is loaded while others still multiply
   kWrongIndex,      ///< keys of a neighbour: token, slot or group
+  kLibraryExp2,     ///< exp2f of the C library for the weights
   kDeadSlot,        ///< values behind the end and of keys that are not visible take part, with weight 0
 };
 
