@@ -35,7 +35,7 @@ constexpr SpecKind kSpecKinds[] = {
     {"mma:", Level::stratified,
      [](std::string_view spec, Level level, std::uint64_t seed) {
        return mma_rows(parse_mma_spec(spec), level, seed, static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
-      }},
+     }},
     {"attention:", Level::stratified,
      [](std::string_view spec, Level level, std::uint64_t seed) {
        const auto cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
