@@ -231,6 +231,18 @@ TEST(AttentionKernel, LessonOfTheStaleMaximum) {  // scores 0 then 3 above, V 0 
   EXPECT_EQ(run_all(parse_spec("fa4_like_faulty"), p).m_last[0], 0u);
 }
 
+TEST(AttentionKernel, TheStaleRuleHoldsUpToItsThreshold) {
+  const OwnedProblem p = scores_of({0x00, 0x44, 0x4c}, {0x38, 0x38, 0x38});  // 0, 3, 6: one tile each
+  const auto maxima = [&](const char* text) { return run_all(parse_spec(text), p).m; };
+  const std::uint32_t three = bits(3), six = bits(6);
+  EXPECT_EQ(maxima("reference,tile=1"), (std::vector<std::uint32_t>{0, three, six}));
+  EXPECT_EQ(maxima("reference,tile=1,threshold=2.5"), (std::vector<std::uint32_t>{0, three, six}));
+  EXPECT_EQ(maxima("reference,tile=1,threshold=3"), (std::vector<std::uint32_t>{0, 0, six}));  // a gap of T stays
+  EXPECT_EQ(maxima("reference,tile=1,threshold=6"), (std::vector<std::uint32_t>{0, 0, 0}));
+  EXPECT_EQ(maxima("reference,tile=1,threshold=6,order=descending"), (std::vector<std::uint32_t>{six, six, six}));
+  EXPECT_EQ(run_all(parse_spec("reference,tile=1,threshold=3"), p).alpha, (std::vector<std::uint32_t>{kOne, kOne, bits(0x1p-6f)}));
+}
+
 TEST(AttentionKernel, LessonOfThePrescale) {
   std::vector<std::uint32_t> k(1025, 0xd2), v(1025, 0x38);  // 0 once, -10 1024 times
   k[0] = 0;
