@@ -28,7 +28,9 @@ struct Head {
     for (std::uint32_t& word : words) {
       if (format.encoding == Encoding::floating) {
         const std::uint64_t field = static_cast<std::uint64_t>(format.bias) - 3 + random() % 4;
-        word = static_cast<std::uint32_t>((random() & 1) << (format.width - 1) | field << format.fraction_bits | (random() & low_mask(format.fraction_bits)));
+        word = static_cast<std::uint32_t>((random() & 1) << (format.width - 1) |
+                                          field << format.fraction_bits |
+                                          (random() & low_mask(format.fraction_bits)));
       } else {
         word = static_cast<std::uint32_t>(random() & low_mask(format.width));
       }

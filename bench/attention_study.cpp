@@ -190,7 +190,9 @@ void study_tanh(unsigned threads) {
     double doubt;
   };
   // From 9.02 on tanh differs from 1 by less than a quarter ulp. Subnormal arguments come back as they are.
-  const Range ranges[] = {{"[2^-126,2^-5)", 0x00800000, 0x3cffffff, 0x1p-26}, {"[2^-5, 9/16)", 0x3d000000, 0x3f0fffff, 0x1p-20}, {"[9/16, 9.02]", 0x3f100000, 0x411051ec, 0x1p-20}};
+  const Range ranges[] = {{"[2^-126,2^-5)", 0x00800000, 0x3cffffff, 0x1p-26},
+                          {"[2^-5, 9/16)", 0x3d000000, 0x3f0fffff, 0x1p-20},
+                          {"[9/16, 9.02]", 0x3f100000, 0x411051ec, 0x1p-20}};
   for (const Range& range : ranges) {
     print(range.name, over(range.first, range.last, threads, [&](std::uint64_t begin, std::uint64_t end) {
             Errors e;
@@ -207,8 +209,10 @@ void study_tanh(unsigned threads) {
     std::printf("\n");
   }
   std::uint64_t others = 0;
-  for (std::uint64_t word = 0x411051ed; word <= 0x7f800000; ++word) others += attention::tanh_fma(std::bit_cast<float>(static_cast<std::uint32_t>(word))) != 1.0f;
-  for (std::uint32_t word = 0; word < 0x00800000; ++word) others += std::bit_cast<std::uint32_t>(attention::tanh_fma(std::bit_cast<float>(word))) != word;
+  for (std::uint64_t word = 0x411051ed; word <= 0x7f800000; ++word)
+    others += attention::tanh_fma(std::bit_cast<float>(static_cast<std::uint32_t>(word))) != 1.0f;
+  for (std::uint32_t word = 0; word < 0x00800000; ++word)
+    others += std::bit_cast<std::uint32_t>(attention::tanh_fma(std::bit_cast<float>(word))) != word;
   std::printf("above 9.02, Inf included, not 1, or subnormal and changed: %llu\n", static_cast<unsigned long long>(others));
 }
 

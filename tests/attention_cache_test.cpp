@@ -26,7 +26,9 @@ using namespace attention;  // NOLINT: the subject
 constexpr FormatSpec kF16 = spec_of("f16"), kF64 = spec_of("f64");
 constexpr CastPolicy kIeee = {.overflow = Overflow::overflow};
 
-std::uint32_t word_in(const FormatSpec& format, double x) { return static_cast<std::uint32_t>(cast(kF64, std::bit_cast<std::uint64_t>(x), format, kIeee).code); }
+std::uint32_t word_in(const FormatSpec& format, double x) {
+  return static_cast<std::uint32_t>(cast(kF64, std::bit_cast<std::uint64_t>(x), format, kIeee).code);
+}
 double number_in(const FormatSpec& format, std::uint32_t word) { return std::bit_cast<double>(cast(format, word, kF64, kIeee).code); }
 
 std::vector<double> tokens_of(std::size_t count, std::mt19937_64& random) {
@@ -49,7 +51,9 @@ CacheSpec spec_of_layout(std::string_view layout, std::size_t page_size) {
   s.residual = 8;
   if (layout == "fp8" || layout == "nvfp4") s.k_scale = {0.25f, 0.5f}, s.v_scale = {0.125f};
   if (layout == "kvquant4") {
-    for (std::size_t i = 0; i < 16; ++i) s.k_lower.push_back(-2.5 - 0.125 * static_cast<double>(i)), s.k_upper.push_back(2 + 0.125 * static_cast<double>(i));
+    for (std::size_t i = 0; i < 16; ++i)
+      s.k_lower.push_back(-2.5 - 0.125 * static_cast<double>(i)),
+          s.k_upper.push_back(2 + 0.125 * static_cast<double>(i));
     for (int i = 0; i < 16; ++i) s.codebook.push_back((i - 7.5) / 7.5);
   }
   return s;
@@ -156,7 +160,8 @@ TEST(PagedCache, ABatchOfOneAndOfMany) {
 
 /// One head's tokens by the recipes alone, each token a tensor of one row; to the read format.
 std::vector<std::uint32_t> by_recipe(const CacheSpec& spec, bool keys, std::size_t head, std::span<const double> rows, const FormatSpec& read) {
-  const CacheLayout& layout = *std::find_if(cache_layouts().begin(), cache_layouts().end(), [&](const CacheLayout& l) { return l.name == spec.layout; });
+  const CacheLayout& layout = *std::find_if(cache_layouts().begin(), cache_layouts().end(),
+                                            [&](const CacheLayout& l) { return l.name == spec.layout; });
   const recipes::QuantRecipe& recipe = recipes::named_recipe(keys ? layout.k_recipe : layout.v_recipe);
   recipes::Inputs inputs;
   if (spec.layout == "nvfp4") inputs["k_scale"] = {keys ? spec.k_scale[head] : spec.v_scale[0]};

@@ -80,7 +80,9 @@ Case case_of(const Json& json) {
 void expect_words(const std::vector<std::uint32_t>& got, const Json& expected, const Json& json, const char* stage) {
   const Json list = expected.is_array() ? expected : Json::array({expected});
   ASSERT_EQ(got.size(), list.size()) << json.at("id") << " " << stage;
-  for (std::size_t i = 0; i < got.size(); ++i) EXPECT_EQ(got[i], code(list[i])) << json.at("id") << " " << stage << " " << i << std::hex << " got " << got[i];
+  for (std::size_t i = 0; i < got.size(); ++i)
+    EXPECT_EQ(got[i], code(list[i])) << json.at("id") << " " << stage << " " << i << std::hex << " got "
+                                     << got[i];
 }
 
 TEST(AttentionCases, EveryReferenceKernelRowWithEveryStageGiven) {
@@ -193,7 +195,10 @@ TEST(AttentionCases, TheOutputScaleRow) {
     ++count;
     const std::uint32_t q = 0x38, v = code(json["input"]["code"]);
     const float scale = number(json["input"]["scale"]);
-    EXPECT_EQ(run(parse_spec("reference,out=bf16"), {{.keys = 1}, {&q, 1}, {&q, 1}, {&v, 1}, {}, {&scale, 1}, {}}).O.at(0), code(json.at("expected")));
+    EXPECT_EQ(
+        run(parse_spec("reference,out=bf16"), {{.keys = 1}, {&q, 1}, {&q, 1}, {&v, 1}, {}, {&scale, 1}, {}})
+            .O.at(0),
+        code(json.at("expected")));
   }
   EXPECT_EQ(count, 1);
 }

@@ -86,7 +86,8 @@ TEST(Tanh, PinnedBitsAndSymmetry) {
   EXPECT_EQ(tanh_fma(-std::numeric_limits<float>::infinity()), -1.0f);
   EXPECT_EQ(bits(tanh_fma(number(0xffc00001))), 0x7fffffffu);
   for (std::uint64_t word = 0; word < 0x00800000; word += 4099) EXPECT_EQ(bits(tanh_fma(number(word))), word);  // subnormals
-  for (std::uint64_t word = 0; word <= 0x7f800000; word += 10007) EXPECT_EQ(bits(tanh_fma(number(word | 0x80000000))), bits(tanh_fma(number(word))) | 0x80000000);
+  for (std::uint64_t word = 0; word <= 0x7f800000; word += 10007)
+    EXPECT_EQ(bits(tanh_fma(number(word | 0x80000000))), bits(tanh_fma(number(word))) | 0x80000000);
 }
 
 TEST(Tanh, WithinItsStatedErrorAndNeverFalling) {

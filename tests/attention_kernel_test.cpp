@@ -61,7 +61,9 @@ TEST(AttentionKernel, EveryLevelAndThreadCountGivesTheSameBits) {
 
 /// What one row alone sees of masks, by the words of the documentation.
 bool sees(const KernelSpec& spec, const Shape& shape, std::size_t query, std::size_t key) {
-  const auto j = static_cast<std::int64_t>(key), place = static_cast<std::int64_t>(query) + static_cast<std::int64_t>(shape.keys) - static_cast<std::int64_t>(shape.queries);
+  const auto j = static_cast<std::int64_t>(key), place = static_cast<std::int64_t>(query) +
+                                                         static_cast<std::int64_t>(shape.keys) -
+                                                         static_cast<std::int64_t>(shape.queries);
   const bool in_window = !spec.window || (place - spec.window->before <= j && j <= place + spec.window->after) || j < spec.visible_prefix;
   return in_window && (!spec.causal || j <= place);
 }
@@ -92,7 +94,9 @@ TEST(AttentionKernel, MaskedKeysAreNeverUsed) {
       for (std::size_t h = 0; h < shape.query_heads; ++h) {
         const std::size_t row = h * shape.queries + query;
         ++rows;
-        for (std::size_t d = 0; d < shape.value_dim; ++d) ASSERT_EQ(got.O[row * shape.value_dim + d], expected.O[row * shape.value_dim + d]) << seed << text_of(spec);
+        for (std::size_t d = 0; d < shape.value_dim; ++d)
+          ASSERT_EQ(got.O[row * shape.value_dim + d], expected.O[row * shape.value_dim + d])
+              << seed << text_of(spec);
         ASSERT_EQ(got.row_sum[row], expected.row_sum[row]);
         for (std::size_t key = 0; key < shape.keys; ++key) {
           const std::size_t at = row * shape.keys + key;
@@ -213,8 +217,10 @@ TEST(AttentionKernel, SplitsThatNeedNoRoundingChangeNothing) {
   hot[37] = 0x7a;  // 320
   for (const auto* scores : {&k, &hot}) {
     const std::uint32_t expected = run_all(parse_spec("reference"), scores_of(*scores, v)).O[0];
-    for (const char* text : {"reference,tile=8,split=8", "reference,tile=8,split=24", "reference,tile=16,split=32,order=descending,lanes=4",
-                             "fa3_like,tile=4,split=8", "reference,tile=64,split=64", "reference,tile=64,split=128", "reference,tile=16,pv=two_level,interval=3"}) {
+    for (const char* text : {"reference,tile=8,split=8", "reference,tile=8,split=24",
+                             "reference,tile=16,split=32,order=descending,lanes=4",
+                             "fa3_like,tile=4,split=8", "reference,tile=64,split=64",
+                             "reference,tile=64,split=128", "reference,tile=16,pv=two_level,interval=3"}) {
       EXPECT_EQ(run_all(parse_spec(text), scores_of(*scores, v)).O[0], expected) << text;
     }
   }
@@ -229,6 +235,18 @@ TEST(AttentionKernel, LessonOfTheStaleMaximum) {  // scores 0 then 3 above, V 0 
   EXPECT_NEAR(number(run_all(parse_spec("fa4_like"), p).O[0]), 8.0f / 9.0f, 1e-7f);
   EXPECT_EQ(run_all(parse_spec("fa4_like,out=e4m3"), p).O[0], 0x36u);  // 0.875
   EXPECT_EQ(run_all(parse_spec("fa4_like_faulty"), p).m_last[0], 0u);
+}
+
+TEST(AttentionKernel, TheStaleRuleHoldsUpToItsThreshold) {
+  const OwnedProblem p = scores_of({0x00, 0x44, 0x4c}, {0x38, 0x38, 0x38});  // 0, 3, 6: one tile each
+  const auto maxima = [&](const char* text) { return run_all(parse_spec(text), p).m; };
+  const std::uint32_t three = bits(3), six = bits(6);
+  EXPECT_EQ(maxima("reference,tile=1"), (std::vector<std::uint32_t>{0, three, six}));
+  EXPECT_EQ(maxima("reference,tile=1,threshold=2.5"), (std::vector<std::uint32_t>{0, three, six}));
+  EXPECT_EQ(maxima("reference,tile=1,threshold=3"), (std::vector<std::uint32_t>{0, 0, six}));  // a gap of T stays
+  EXPECT_EQ(maxima("reference,tile=1,threshold=6"), (std::vector<std::uint32_t>{0, 0, 0}));
+  EXPECT_EQ(maxima("reference,tile=1,threshold=6,order=descending"), (std::vector<std::uint32_t>{six, six, six}));
+  EXPECT_EQ(run_all(parse_spec("reference,tile=1,threshold=3"), p).alpha, (std::vector<std::uint32_t>{kOne, kOne, bits(0x1p-6f)}));
 }
 
 TEST(AttentionKernel, LessonOfThePrescale) {

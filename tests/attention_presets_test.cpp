@@ -95,7 +95,9 @@ TEST(AttentionPresets, TextAndBack) {
     EXPECT_EQ(parse_spec(text), spec) << text;
   }
   EXPECT_GT(texts.size(), 490u);
-  KernelSpec spec = parse_spec("fa3_like,offset=0x410ce979,threshold=0x1p-3,softcap=30:1/16,window=-3:5,visible_prefix=4,causal=yes,k_format=float8_e5m2");
+  KernelSpec spec = parse_spec(
+      "fa3_like,offset=0x410ce979,threshold=0x1p-3,softcap=30:1/"
+      "16,window=-3:5,visible_prefix=4,causal=yes,k_format=float8_e5m2");
   EXPECT_EQ(spec.offset, std::bit_cast<float>(0x410ce979u));
   EXPECT_EQ(spec.threshold, 0.125f);
   EXPECT_EQ(spec.softcap, (SoftCap{30, 0.0625f}));

@@ -140,8 +140,12 @@ class AttentionMaker {
 /// Name of the first stage in which two runs differ; empty where none does.
 inline std::string first_difference(const Stages& a, const Stages& b) {
   const std::pair<const char*, std::vector<std::uint32_t> Stages::*> stages[] = {
-      {"L", &Stages::L},           {"S", &Stages::S}, {"m", &Stages::m},       {"t", &Stages::t},           {"P", &Stages::P}, {"P_code", &Stages::P_code},
-      {"alpha", &Stages::alpha},   {"l", &Stages::l}, {"O_tile", &Stages::O_tile}, {"row_sum", &Stages::row_sum}, {"O", &Stages::O}, {"m_last", &Stages::m_last}};
+      {"L", &Stages::L},           {"S", &Stages::S},
+      {"m", &Stages::m},           {"t", &Stages::t},
+      {"P", &Stages::P},           {"P_code", &Stages::P_code},
+      {"alpha", &Stages::alpha},   {"l", &Stages::l},
+      {"O_tile", &Stages::O_tile}, {"row_sum", &Stages::row_sum},
+      {"O", &Stages::O},           {"m_last", &Stages::m_last}};
   for (const auto& [name, member] : stages) {
     if (a.*member == b.*member) continue;
     const auto &x = a.*member, &y = b.*member;

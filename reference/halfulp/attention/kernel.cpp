@@ -195,7 +195,8 @@ class RowBlock {
     return masked_.bytes(0, length * dim);
   }
 
-  void product_of(const std::vector<std::size_t>& rows, const detail::Piece& piece, std::size_t stride, std::size_t offset, std::span<const std::byte> V) {
+  void product_of(const std::vector<std::size_t>& rows, const detail::Piece& piece, std::size_t stride,
+                  std::size_t offset, std::span<const std::byte> V) {
     const std::size_t length = piece.end - piece.begin, dim = shape_.value_dim;
     const bool chained = spec_.pv == PvMode::chained;
     gathered_.resize(plan_.p_format, rows.size() * length);

@@ -18,7 +18,9 @@ namespace {
 
 constexpr FormatSpec kF32 = spec_of("f32"), kF16 = spec_of("f16");
 
-InputError bad_problem(const std::string& what, const std::string& why, const std::string& mend) { return InputError("attention problem, " + what, why, mend); }
+InputError bad_problem(const std::string& what, const std::string& why, const std::string& mend) {
+  return InputError("attention problem, " + what, why, mend);
+}
 
 void check_size(const char* what, std::size_t got, std::size_t wanted) {
   if (got != wanted) {
@@ -54,7 +56,10 @@ void check_problem(const Problem& p, const accumulation::MmaSpec& qk, const accu
   check_codes("V", p.v, pv.b);
   if (p.logit_scale.size() > 1) check_size("logit_scale", p.logit_scale.size(), s.query_heads);
   for (const float L : p.logit_scale) {
-    if (!(L > 0) || std::isinf(L)) throw bad_problem("logit_scale", "not positive and finite: the largest score would not be the largest logit", "fold the sign into Q");
+    if (!(L > 0) || std::isinf(L))
+      throw bad_problem("logit_scale",
+                        "not positive and finite: the largest score would not be the largest logit",
+                        "fold the sign into Q");
   }
   if (p.v_scale.size() > 1 && p.v_scale.size() != s.kv_heads) check_size("v_scale", p.v_scale.size(), s.kv_heads * s.value_dim);
   if (!p.sink.empty()) check_size("sink", p.sink.size(), s.query_heads);
@@ -152,7 +157,8 @@ KernelPlan::KernelPlan(const KernelSpec& s, const Problem& p)
       to_out(kF32, out_format) {
   check_problem(p, qk.spec(), pv.spec());
   const Shape& shape = p.shape;
-  const std::size_t keys = shape.keys, tile = static_cast<std::size_t>(spec.tile), part = spec.split == 0 ? std::max(keys, tile) : static_cast<std::size_t>(spec.split);
+  const std::size_t keys = shape.keys, tile = static_cast<std::size_t>(spec.tile),
+                    part = spec.split == 0 ? std::max(keys, tile) : static_cast<std::size_t>(spec.split);
   std::vector<Piece> pieces;  // in key order
   for (std::size_t first = 0; first < keys; first += part) {
     std::vector<Tile> tiles_of_part;

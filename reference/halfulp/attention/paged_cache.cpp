@@ -32,7 +32,9 @@ constexpr auto kLayouts = std::to_array<CacheLayout>({
     {"kvquant4", "kvquant/k", "kvquant/v", "uint4", "keys before RoPE: the rotation is the caller's"},
 });
 
-InputError does_not_fit(const std::string& what, const std::string& why, const std::string& mend) { return InputError("paged cache, " + what, why, mend); }
+InputError does_not_fit(const std::string& what, const std::string& why, const std::string& mend) {
+  return InputError("paged cache, " + what, why, mend);
+}
 
 const CacheLayout& layout_named(const std::string& name) {
   std::vector<std::string_view> names;
@@ -41,10 +43,14 @@ const CacheLayout& layout_named(const std::string& name) {
     names.push_back(layout.name);
   }
   const std::string near = nearest_names(name, names);
-  throw does_not_fit("layout '" + name + "'", "no layout has that name", near.empty() ? "layouts are fp8, int8, int4, nvfp4, kivi2, kivi4, kvquant4" : "nearest names: " + near);
+  throw does_not_fit("layout '" + name + "'", "no layout has that name",
+                     near.empty() ? "layouts are fp8, int8, int4, nvfp4, kivi2, kivi4, kvquant4"
+                                  : "nearest names: " + near);
 }
 
-std::uint32_t word_in(const FormatSpec& format, double x) { return static_cast<std::uint32_t>(cast(kF64, std::bit_cast<std::uint64_t>(x), format, kIeee).code); }
+std::uint32_t word_in(const FormatSpec& format, double x) {
+  return static_cast<std::uint32_t>(cast(kF64, std::bit_cast<std::uint64_t>(x), format, kIeee).code);
+}
 double number_of(const FormatSpec& format, std::uint64_t code) { return std::bit_cast<double>(cast(format, code, kF64, kIeee).code); }
 
 float of_head(const std::vector<float>& scales, std::size_t head) { return scales[scales.size() == 1 ? 0 : head]; }
@@ -61,7 +67,8 @@ PagedCache::PagedCache(CacheSpec spec, std::vector<std::size_t> free_pages, std:
       pages_(free_pages.size()),
       free_(free_pages.rbegin(), free_pages.rend()),
       sequences_(sequences) {
-  if (spec_.page_size == 0 || spec_.kv_heads == 0 || spec_.head_dim == 0 || spec_.value_dim == 0) throw does_not_fit("sizes", "one is 0", "give at least 1 of each");
+  if (spec_.page_size == 0 || spec_.kv_heads == 0 || spec_.head_dim == 0 || spec_.value_dim == 0)
+    throw does_not_fit("sizes", "one is 0", "give at least 1 of each");
   std::sort(free_pages.begin(), free_pages.end());
   for (std::size_t i = 0; i < free_pages.size(); ++i) {
     if (free_pages[i] != i) throw does_not_fit("pages", "not a permutation of 0 to n - 1", "name every page once");
@@ -72,13 +79,17 @@ PagedCache::PagedCache(CacheSpec spec, std::vector<std::size_t> free_pages, std:
     if (scale->size() != 1 && scale->size() != spec_.kv_heads) throw does_not_fit("scales", "neither one nor one per KV head", "give one of these");
   }
   if (is_kivi()) {
-    if (spec_.group < 1 || spec_.residual < 1 || spec_.residual % spec_.group != 0) throw does_not_fit("residual", "not whole groups", "give a multiple of the group");
-    if (spec_.value_dim % static_cast<std::size_t>(spec_.group) != 0) throw does_not_fit("value_dim", "not whole groups of channels", "give a multiple of the group");
+    if (spec_.group < 1 || spec_.residual < 1 || spec_.residual % spec_.group != 0)
+      throw does_not_fit("residual", "not whole groups", "give a multiple of the group");
+    if (spec_.value_dim % static_cast<std::size_t>(spec_.group) != 0)
+      throw does_not_fit("value_dim", "not whole groups of channels", "give a multiple of the group");
   }
   if (layout_->k_recipe == "kvquant/k") {
     const std::size_t channels = spec_.kv_heads * spec_.head_dim;
-    if (spec_.k_lower.size() != channels || spec_.k_upper.size() != channels) throw does_not_fit("thresholds", "not one pair per channel of every KV head", "calibrate them all");
-    if (spec_.codebook.size() != std::size_t{1} << find_format(layout_->element)->spec.width) throw does_not_fit("codebook", "not one entry per code", "give them all");
+    if (spec_.k_lower.size() != channels || spec_.k_upper.size() != channels)
+      throw does_not_fit("thresholds", "not one pair per channel of every KV head", "calibrate them all");
+    if (spec_.codebook.size() != std::size_t{1} << find_format(layout_->element)->spec.width)
+      throw does_not_fit("codebook", "not one entry per code", "give them all");
   }
   for (auto& page : pages_) {
     page.resize(spec_.page_size);
@@ -97,7 +108,9 @@ const StoredVector& PagedCache::stored(const Sequence& sequence, std::size_t tok
 }
 
 recipes::QuantRecipe PagedCache::recipe(const Side& side) const {
-  const auto& named = recipes::recipe_elements(side.recipe).empty() ? recipes::named_recipe(side.recipe) : recipes::named_recipe(side.recipe, layout_->element);
+  const auto& named = recipes::recipe_elements(side.recipe).empty()
+                          ? recipes::named_recipe(side.recipe)
+                          : recipes::named_recipe(side.recipe, layout_->element);
   if (!is_kivi()) return named;
   return side.keys ? recipes::with_granularity(named, recipes::Granularity::tile, spec_.group, 1)
                    : recipes::with_granularity(named, recipes::Granularity::group, 1, spec_.group);
@@ -187,7 +200,9 @@ std::vector<std::uint32_t> PagedCache::read(const Sequence& sequence, const Side
     for (std::size_t token = 0; token < sequence.tokens;) {
       const StoredVector& place = stored(sequence, token, side, head);
       if (reads_codes() || place.exact) {
-        for (const std::uint64_t code : place.content.codes) words.push_back(reads_codes() ? static_cast<std::uint32_t>(code) : word_in(format, number_of(kF16, code)));
+        for (const std::uint64_t code : place.content.codes)
+          words.push_back(reads_codes() ? static_cast<std::uint32_t>(code)
+                                        : word_in(format, number_of(kF16, code)));
         ++token;
         continue;
       }

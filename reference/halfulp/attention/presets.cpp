@@ -173,7 +173,8 @@ struct Key {
 
 template <auto Member>
 constexpr Key text_key(std::string_view name) {
-  return {name, [](KernelSpec& s, std::string_view, std::string_view v) { s.*Member = std::string(v); }, [](const KernelSpec& s) { return s.*Member; }};
+  return {name, [](KernelSpec& s, std::string_view, std::string_view v) { s.*Member = std::string(v); },
+          [](const KernelSpec& s) { return s.*Member; }};
 }
 template <auto Member>
 constexpr Key format_key(std::string_view name) {
@@ -252,7 +253,9 @@ InputError does_not_fit(const std::string& what, const std::string& why, const s
 accumulation::MmaSpec product(const char* key, const accumulation::SpecRequest& request) {
   accumulation::MmaSpec spec = accumulation::make_spec(request);
   if (spec.model.scale.block != 0) {
-    throw does_not_fit(std::string(key) + "=" + request.model, "the model needs block scales, which attention has not", "choose a model without them");
+    throw does_not_fit(std::string(key) + "=" + request.model,
+                       "the model needs block scales, which attention has not",
+                       "choose a model without them");
   }
   return spec;
 }
@@ -261,7 +264,8 @@ accumulation::MmaSpec product(const char* key, const accumulation::SpecRequest& 
 void check_target(const char* key, const std::string& name) {
   const FormatSpec format = require_format(name).spec;
   if (format.encoding != Encoding::floating || !format.is_signed || !format.has_nan() || format.storage_bytes() > 4) {
-    throw does_not_fit(std::string(key) + "=" + name, "a NaN row has no code in it", "choose a signed float format of at most 32 bits with NaN, such as e4m3 or bf16");
+    throw does_not_fit(std::string(key) + "=" + name, "a NaN row has no code in it",
+                       "choose a signed float format of at most 32 bits with NaN, such as e4m3 or bf16");
   }
 }
 
@@ -291,9 +295,12 @@ KernelSpec parse_spec(std::string_view text) {
       const std::string near = nearest_names(key, names);
       std::string all;
       for (const std::string_view name : names) all += (all.empty() ? "" : ", ") + std::string(name);
-      throw InputError("attention option '" + std::string(key) + "'", "no option has that name", near.empty() ? "options are " + all : "nearest names: " + near);
+      throw InputError("attention option '" + std::string(key) + "'", "no option has that name",
+                       near.empty() ? "options are " + all : "nearest names: " + near);
     }
-    if (equals == std::string_view::npos) throw InputError("attention option '" + std::string(key) + "'", "it has no value", "write " + std::string(key) + "=VALUE");
+    if (equals == std::string_view::npos)
+      throw InputError("attention option '" + std::string(key) + "'", "it has no value",
+                       "write " + std::string(key) + "=VALUE");
     found->set(spec, key, option.substr(equals + 1));
     rest = end == std::string_view::npos ? std::string_view{} : rest.substr(end + 1);
   }
@@ -314,14 +321,18 @@ std::string text_of(const KernelSpec& spec) {
 void check(const KernelSpec& spec) {
   if (spec.tile < 1) throw does_not_fit("tile=" + std::to_string(spec.tile), "a tile holds at least one key", "give a positive count");
   if (spec.split < 0 || spec.split % spec.tile != 0) {
-    throw does_not_fit("split=" + std::to_string(spec.split), "a part would cut a tile in two", "give a multiple of tile=" + std::to_string(spec.tile));
+    throw does_not_fit("split=" + std::to_string(spec.split), "a part would cut a tile in two",
+                       "give a multiple of tile=" + std::to_string(spec.tile));
   }
-  if (spec.lanes != 1 && spec.lanes != 4) throw does_not_fit("lanes=" + std::to_string(spec.lanes), "sums of a row have 1 or 4 lanes", "choose 1 or 4");
+  if (spec.lanes != 1 && spec.lanes != 4)
+    throw does_not_fit("lanes=" + std::to_string(spec.lanes), "sums of a row have 1 or 4 lanes",
+                       "choose 1 or 4");
   if (spec.interval < 0) throw does_not_fit("interval=" + std::to_string(spec.interval), "it is negative", "give a number of keys");
   if (spec.interval > 0 && spec.pv != PvMode::two_level) {
     throw does_not_fit("interval=" + std::to_string(spec.interval), "pieces exist in two levels only", "add pv=two_level");
   }
-  if (spec.pv_output != "f32" && spec.pv_output != "f16") throw does_not_fit("pv_output=" + spec.pv_output, "PV sums are f32 or f16", "choose one of them");
+  if (spec.pv_output != "f32" && spec.pv_output != "f16")
+    throw does_not_fit("pv_output=" + spec.pv_output, "PV sums are f32 or f16", "choose one of them");
   if (spec.pv_output == "f16" && spec.pv != PvMode::two_level) {
     throw does_not_fit("pv_output=f16", "O is float32 and cannot be c of an f16 sum", "add pv=two_level");
   }
