@@ -4,14 +4,11 @@
 #include "halfulp/accumulation/models.hpp"
 #include "halfulp/attention/detail/enclosure_row.hpp"
 #include "halfulp/error.hpp"
-#include "halfulp/formats.hpp"
 #include "halfulp/plan.hpp"
 #include "halfulp/unpacked.hpp"
 
 namespace halfulp::attention::detail {
 namespace {
-
-constexpr FormatSpec kF32 = spec_of("f32");
 
 Decoded decoded_one(const FormatSpec& format, std::uint32_t code) {
   const Unpacked x = unpack(format, code);
@@ -194,7 +191,8 @@ RowScores<N> row_scores(const Context& context, std::size_t row) {
     if (const auto& cap = budget.kernel.softcap) {
       const I scale(static_cast<double>(cap->scale)), height(static_cast<double>(cap->cap));
       key.exact = height * tanh(key.exact * scale);
-      key.S = height * tanh(key.S * scale) * one_around<N>(budget.softcap_error * context.share(Term::softcap));
+      const double tiny = kTiny * (1 + std::abs(static_cast<double>(cap->cap)));  // a product among subnormals, times the cap
+      key.S = height * tanh(key.S * scale) * one_around<N>(budget.softcap_error * context.share(Term::softcap)) + I::between(-tiny, tiny);
     }
     scores.keys.push_back(key);
   }

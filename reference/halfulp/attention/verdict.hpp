@@ -43,7 +43,7 @@ struct Judgement {
 };
 
 /// Judges output codes [row, value_dim] of the format budget.kernel.out. Throws InputError when their number is not that of the problem.
-/// A violation that the wide intervals do not confirm counts as admissible.
+/// A violation that the wide intervals do not confirm gets their verdict.
 Judgement judge(const Budget& budget, const Problem& problem, std::span<const std::uint32_t> codes);
 
 }  // namespace halfulp::attention
