@@ -15,8 +15,8 @@ double largest_of(const KernelSpec& spec) {
   return format_named(spec.p_format).width > 8 ? 0x1p15 : weight_below(spec, -64).code;
 }
 
-Probe ones_equal(const KernelSpec& spec, const Frame& frame) {
-  Maker maker(spec, frame, "ones_equal", "V = 1, 64 equal scores, V scale 2", 64);
+Probe ones_equal(const KernelSpec& spec, const Frame& frame, std::size_t live) {
+  Maker maker(spec, frame, "ones_equal", "V = 1, " + std::to_string(live) + " equal scores, V scale 2", live);
   maker.values([](std::size_t, std::size_t, std::size_t) { return 1.0; });
   for (float& scale : maker.probe().input.v_scale) scale = 2;
   for (std::size_t row = 0; row < maker.probe().input.rows(); ++row) {
@@ -26,7 +26,7 @@ Probe ones_equal(const KernelSpec& spec, const Frame& frame) {
   maker.check_scores();
   maker.check_products([](std::size_t, std::size_t) { return 0.0; });
   maker.probe().proof = "The weights are equal and sum to one exactly; O is the V scale.";
-  maker.probe().fails = "drops or doubles the V scale, or divides by another sum than that of the weights";
+  maker.probe().fails = "drops or doubles the V scale, divides by another sum than that of the weights, or keeps O in a format that 2^16 overflows";
   return maker.finish();
 }
 
@@ -150,7 +150,7 @@ Probe rounded_weights(const KernelSpec& spec, const Frame& frame, int sixteenths
 }  // namespace
 
 std::vector<Probe> weight_probes(const KernelSpec& spec, const Frame& frame) {
-  std::vector<Probe> list = {ones_equal(spec, frame), ones_any(spec, frame)};
+  std::vector<Probe> list = {ones_equal(spec, frame, 64), ones_equal(spec, frame, 256), ones_any(spec, frame)};
   if (spec.softcap) return list;
   const UnitWeight unit = unit_weight(spec);
   if (weight_below(spec, 10).code == std::ldexp(unit.code, -10)) list.push_back(far_keys(spec, frame));
