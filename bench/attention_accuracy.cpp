@@ -1,7 +1,9 @@
-// Accuracy studies of quantized attention on generated data with channel outliers; `attention_accuracy [SEED]`.
+// Accuracy studies of quantized attention on generated data with channel outliers; `attention_accuracy
+// [SEED]`.
 //
-// Data: N(0, 1) times the size of its channel; 4 of 128 channels of K are 20 times larger. Errors are root mean squares
-// relative to that of the true scores or outputs, which are softmax attention of the unrounded data in double.
+// Data: N(0, 1) times the size of its channel; 4 of 128 channels of K are 20 times larger. Errors are root
+// mean squares relative to that of the true scores or outputs, which are softmax attention of the unrounded
+// data in double.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -33,7 +35,9 @@ struct Data {
   Values q, k, v;  ///< rows of kDim, numbers of float32
 };
 
-double f32(double x) { return static_cast<double>(static_cast<float>(x)); }
+double f32(double x) {
+  return static_cast<double>(static_cast<float>(x));
+}
 
 /// `recent`: how much queries lean towards the last keys.
 Data make_data(std::size_t keys, double k_gain, double recent, std::uint64_t seed) {
@@ -48,7 +52,8 @@ Data make_data(std::size_t keys, double k_gain, double recent, std::uint64_t see
   for (std::size_t row = 0; row < kQueries; ++row) {
     const std::size_t near = keys - 1 - row;
     for (std::size_t d = 0; d < kDim; ++d)
-      data.q.push_back(f32((random.normal() + recent * data.k[near * kDim + d] / (k_gain * size[d])) / (k_gain * size[d])));
+      data.q.push_back(f32((random.normal() + recent * data.k[near * kDim + d] / (k_gain * size[d])) /
+                           (k_gain * size[d])));
   }
   return data;
 }
@@ -68,7 +73,8 @@ Values scores(const Data& data, const Values& k) {
 Values attention_of(const Data& data, const Values& S, const Values& v) {
   Values O;
   for (std::size_t row = 0; row < kQueries; ++row) {
-    const auto begin = S.begin() + static_cast<std::ptrdiff_t>(row * data.keys), end = begin + static_cast<std::ptrdiff_t>(data.keys);
+    const auto begin = S.begin() + static_cast<std::ptrdiff_t>(row * data.keys),
+               end = begin + static_cast<std::ptrdiff_t>(data.keys);
     const double most = *std::max_element(begin, end);
     Values weights;
     double sum = 0;
@@ -93,7 +99,8 @@ double relative(const Values& got, const Values& want) {
 
 Values through(const char* recipe_name, const Values& x, std::size_t rows) {
   const recipes::QuantRecipe& recipe = recipes::named_recipe(recipe_name);
-  return recipes::dequantize(recipe, recipes::quantize(recipe, {static_cast<std::int64_t>(rows), static_cast<std::int64_t>(kDim), x}));
+  return recipes::dequantize(recipe, recipes::quantize(recipe, {static_cast<std::int64_t>(rows),
+                                                                static_cast<std::int64_t>(kDim), x}));
 }
 
 Values through_fp8(const Values& x, double scale) {
@@ -105,7 +112,8 @@ Values through_fp8(const Values& x, double scale) {
 
 void print_row(const char* what, const Data& data, const Values& k, const Values& v) {
   const Values S = scores(data, data.k), O = attention_of(data, S, data.v), Sq = scores(data, k);
-  std::printf("  %-44s K %8.4f %%   scores %8.4f %%   output %8.4f %%\n", what, 100 * relative(k, data.k), 100 * relative(Sq, S), 100 * relative(attention_of(data, Sq, v), O));
+  std::printf("  %-44s K %8.4f %%   scores %8.4f %%   output %8.4f %%\n", what, 100 * relative(k, data.k),
+              100 * relative(Sq, S), 100 * relative(attention_of(data, Sq, v), O));
 }
 
 void study_keys(std::uint64_t seed) {
@@ -130,7 +138,8 @@ void study_scale(std::uint64_t seed) {
 }
 
 void study_residual(std::uint64_t seed) {
-  std::printf("KIVI: last tokens kept exact, 2-bit keys and values, 1024 keys, queries that look at recent keys\n");
+  std::printf(
+      "KIVI: last tokens kept exact, 2-bit keys and values, 1024 keys, queries that look at recent keys\n");
   const Data data = make_data(1024, 1, 0.6, seed);
   const Values k = through("kivi/k", data.k, data.keys), v = through("kivi/v", data.v, data.keys);
   for (const std::size_t residual : {std::size_t{0}, std::size_t{32}, std::size_t{128}}) {
@@ -143,20 +152,26 @@ void study_residual(std::uint64_t seed) {
   }
 }
 
-/// The same codes through units of 13 and 25 fraction bits; V around 0.5, so that truncation does not cancel.
+/// The same codes through units of 13 and 25 fraction bits; V around 0.5, so that truncation does not
+/// cancel.
 void study_accumulation(std::uint64_t seed) {
-  std::printf("Accumulation of P V: largest and mean relative error against exact sums of the same P codes, flat scores\n");
+  std::printf(
+      "Accumulation of P V: largest and mean relative error against exact sums of the same P codes, flat "
+      "scores\n");
   for (const std::size_t keys : {std::size_t{1024}, std::size_t{8192}, std::size_t{32768}}) {
     Random random(seed);
     constexpr FormatSpec e4m3 = spec_of("e4m3");
     std::vector<std::uint32_t> q(kDim, 0), k(keys * kDim, 0), v;
     constexpr std::size_t kWidth = 16;
-    for (std::size_t i = 0; i < keys * kWidth; ++i) v.push_back(static_cast<std::uint32_t>(vectors::blocks::code_of(e4m3, 0.5 + random.uniform())));
+    for (std::size_t i = 0; i < keys * kWidth; ++i)
+      v.push_back(static_cast<std::uint32_t>(vectors::blocks::code_of(e4m3, 0.5 + random.uniform())));
     Values exact(kWidth, 0);
-    for (std::size_t i = 0; i < v.size(); ++i) exact[i % kWidth] += static_cast<double>(attention::value_of(e4m3, v[i])) / static_cast<double>(keys);
+    for (std::size_t i = 0; i < v.size(); ++i)
+      exact[i % kWidth] += static_cast<double>(attention::value_of(e4m3, v[i])) / static_cast<double>(keys);
     for (const char* kernel : {"fa3_like", "fa3_like_two_level", "fa4_like"}) {
       const attention::KernelSpec spec = attention::parse_spec(kernel);
-      const attention::Stages stages = attention::run(spec, {{1, 1, 1, keys, kDim, kWidth}, q, k, v, {}, {}, {}});
+      const attention::Stages stages =
+          attention::run(spec, {{1, 1, 1, keys, kDim, kWidth}, q, k, v, {}, {}, {}});
       double largest = 0, mean = 0;
       for (std::size_t d = 0; d < kWidth; ++d) {
         const double off = static_cast<double>(std::bit_cast<float>(stages.O[d])) / exact[d] - 1;
@@ -164,7 +179,10 @@ void study_accumulation(std::uint64_t seed) {
         mean += off / kWidth;
       }
       std::printf("  %6zu keys  %-20s %-44s largest %9.5f %%   mean %9.5f %%\n", keys, kernel,
-                  spec.pv_model == "hopper_fp8_wgmma" ? (spec.pv == attention::PvMode::chained ? "13 bits, chained" : "13 bits, promoted every 128 keys") : "25 bits, chained",
+                  spec.pv_model == "hopper_fp8_wgmma"
+                      ? (spec.pv == attention::PvMode::chained ? "13 bits, chained"
+                                                               : "13 bits, promoted every 128 keys")
+                      : "25 bits, chained",
                   100 * largest, 100 * mean);
     }
   }

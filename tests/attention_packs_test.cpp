@@ -1,4 +1,5 @@
-// Packs of attention: the same bytes on every thread count and SIMD level, read back, and what they do not accept.
+// Packs of attention: the same bytes on every thread count and SIMD level, read back, and what they do not
+// accept.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -30,7 +31,8 @@ TEST(AttentionPacks, TheSameBytesOnEveryThreadCount) {
   const TemporaryFolder folder;
   for (const attention::Preset& preset : attention::presets()) {
     const std::string spec = "attention:" + preset.spec.name + kSmall;
-    const std::string one = written(spec, folder / (preset.spec.name + "1.npz"), 1), four = written(spec, folder / (preset.spec.name + "4.npz"), 4);
+    const std::string one = written(spec, folder / (preset.spec.name + "1.npz"), 1),
+                      four = written(spec, folder / (preset.spec.name + "4.npz"), 4);
     EXPECT_EQ(one, four) << spec;
     const auto pack = read_pack(folder / (preset.spec.name + "1.npz"));
     EXPECT_EQ(pack->manifest().spec, spec);
@@ -63,24 +65,32 @@ TEST(AttentionPacks, EveryStageOfTheGoldenRowsIsThatOfTheExactTwin) {
     const AttentionRows rows = attention_rows(plan, Level::stratified, 0);
     const attention::Case& c = rows.cases.back();
     const AttentionAnswer engine = answer_of(plan, reference_answers(plan, {c}).front());
-    const AttentionAnswer exact = answer_of(plan, attention::run_exact(plan.kernel, gathered(plan.kernel, c).problem()));
+    const AttentionAnswer exact =
+        answer_of(plan, attention::run_exact(plan.kernel, gathered(plan.kernel, c).problem()));
     EXPECT_EQ(engine, exact) << preset.spec.name;
   }
 }
 
 TEST(AttentionPacks, SpecsAreReadBackAndBadOnesRefused) {
-  for (const char* spec : {"attention:fa3_like", "attention:any,out=bf16", "attention:sage_like,heads=8:2,keys=640,page=32,sinks=yes,stages=yes",
-                           "attention:fa3_like,out=bf16,order=unknown", "attention:fa3_like,rows=0", "attention:reference,rows=1,probes=no"}) {
+  for (const char* spec : {"attention:fa3_like", "attention:any,out=bf16",
+                           "attention:sage_like,heads=8:2,keys=640,page=32,sinks=yes,stages=yes",
+                           "attention:fa3_like,out=bf16,order=unknown", "attention:fa3_like,rows=0",
+                           "attention:reference,rows=1,probes=no"}) {
     const AttentionPlan plan = parse_attention_spec(spec);
     EXPECT_EQ(spec_text(parse_attention_spec(spec_text(plan))), spec_text(plan)) << spec;
   }
-  EXPECT_EQ(spec_text(parse_attention_spec("attention:fa3_like,dim=16:4,out=bf16")), "attention:fa3_like,out=bf16,dim=16:4");
-  for (const char* spec : {"attention:fa9", "attention:fa3_like,heads=4", "attention:fa3_like,heads=4:3", "attention:fa3_like,page=7", "attention:fa3_like,stages=maybe",
-                           "attention:fa3_like,cache=kivi_k", "attention:fa3_like,keys=0", "attention:fa3_like,rows=0,probes=no", "attention:any,probes=no",
-                           "attention:fa3_like,tile", "attention:", "cast:f32:e4m3"})
+  EXPECT_EQ(spec_text(parse_attention_spec("attention:fa3_like,dim=16:4,out=bf16")),
+            "attention:fa3_like,out=bf16,dim=16:4");
+  for (const char* spec :
+       {"attention:fa9", "attention:fa3_like,heads=4", "attention:fa3_like,heads=4:3",
+        "attention:fa3_like,page=7", "attention:fa3_like,stages=maybe", "attention:fa3_like,cache=kivi_k",
+        "attention:fa3_like,keys=0", "attention:fa3_like,rows=0,probes=no", "attention:any,probes=no",
+        "attention:fa3_like,tile", "attention:", "cast:f32:e4m3"})
     EXPECT_THROW(parse_attention_spec(spec), InputError) << spec;
-  EXPECT_THROW(attention_rows(parse_attention_spec("attention:fa3_like"), Level::exhaustive, 0), InputError);
-  EXPECT_THROW(attention_rows(parse_attention_spec("attention:fa3_like,probes=no"), Level::specials, 0), InputError);
+  EXPECT_THROW(attention_rows(parse_attention_spec("attention:fa3_like"), Level::exhaustive, 0),
+               InputError);
+  EXPECT_THROW(attention_rows(parse_attention_spec("attention:fa3_like,probes=no"), Level::specials, 0),
+               InputError);
 }
 
 TEST(AttentionPacks, ColumnsHoldWhatTheRowIs) {
@@ -97,7 +107,10 @@ TEST(AttentionPacks, TheFirstStageThatDiffersIsNamed) {
   struct Expectation {
     const char *mutant, *stage;
   };
-  for (const auto& [mutant, stage] : {Expectation{"mutant:truncated_P", "p_code"}, {"mutant:q_scale_dropped", "t"}, {"mutant:quantized_row_sum", "l"}, {"mutant:v_scale_dropped", "o"},
+  for (const auto& [mutant, stage] : {Expectation{"mutant:truncated_P", "p_code"},
+                                      {"mutant:q_scale_dropped", "t"},
+                                      {"mutant:quantized_row_sum", "l"},
+                                      {"mutant:v_scale_dropped", "o"},
                                       {"mutant:output_not_rescaled", "o_tile"}}) {
     const AttentionRun run = verify_attention(plan, rows, attention_kernel(mutant));
     ASSERT_NE(run.tally.first(), nullptr) << mutant;

@@ -1,4 +1,5 @@
-// `halfulp attention`, `memory`, and attention in `gen`, `verify`, `diagnose` and `explain lesson`, as a user runs them.
+// `halfulp attention`, `memory`, and attention in `gen`, `verify`, `diagnose` and `explain lesson`, as a
+// user runs them.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -20,8 +21,10 @@ void write_npy(const std::string& path, const std::string& shape, const std::vec
   while ((10 + header.size() + 1) % 64 != 0) header += ' ';
   header += '\n';
   std::ofstream file(path, std::ios::binary);
-  file << "\x93NUMPY" << '\1' << '\0' << static_cast<char>(header.size() & 0xff) << static_cast<char>(header.size() >> 8) << header;
-  file.write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(values.size() * sizeof(float)));
+  file << "\x93NUMPY" << '\1' << '\0' << static_cast<char>(header.size() & 0xff)
+       << static_cast<char>(header.size() >> 8) << header;
+  file.write(reinterpret_cast<const char*>(values.data()),
+             static_cast<std::streamsize>(values.size() * sizeof(float)));
 }
 
 class Attention : public testing::Test {
@@ -32,7 +35,9 @@ class Attention : public testing::Test {
     write_npy(folder_ / "q.npy", "(2, 1, 1)", {1, 1});
     write_npy(folder_ / "k.npy", "(2, 1)", {0, -1});
     write_npy(folder_ / "v.npy", "(2, 1)", {1, 0});
-    return {"attention", "--q", folder_ / "q.npy", "--k", folder_ / "k.npy", "--v", folder_ / "v.npy", "--softmax-scale", "0x1.62e43p-1"};
+    return {"attention",       "--q", folder_ / "q.npy", "--k",
+            folder_ / "k.npy", "--v", folder_ / "v.npy", "--softmax-scale",
+            "0x1.62e43p-1"};
   }
 };
 
@@ -50,13 +55,16 @@ TEST_F(Attention, WeightsOfTwoKeys) {
   // A Q scale of 2 is divided out of the codes and comes back in L; only the first head has it.
   EXPECT_EQ(run(with(arguments(), {"--q-scale", "2,1"})).out, "0x3f2aaaab\n0x3f2aaaab\n");
   EXPECT_EQ(run(with(arguments(), {"--v-scale", "0.5"})).out, "0x3f2aaaab\n0x3f2aaaab\n");
-  EXPECT_EQ(run(with(arguments(), {"--visible-prefix", "1", "--window=-1:0"})).out, "0x3f800000\n0x3f800000\n");
+  EXPECT_EQ(run(with(arguments(), {"--visible-prefix", "1", "--window=-1:0"})).out,
+            "0x3f800000\n0x3f800000\n");
 }
 
 TEST_F(Attention, StagesAndFiles) {
-  const auto result = run(with(arguments(), {"--stages", folder_ / "stages", "--output", folder_ / "o.npy"}));
+  const auto result =
+      run(with(arguments(), {"--stages", folder_ / "stages", "--output", folder_ / "o.npy"}));
   EXPECT_EQ(result.status, 0) << result.error;
-  for (const char* stage : {"S", "L", "m", "t", "P", "P_code", "alpha", "l", "row_sum", "m_last", "O_tile", "O"})
+  for (const char* stage :
+       {"S", "L", "m", "t", "P", "P_code", "alpha", "l", "row_sum", "m_last", "O_tile", "O"})
     EXPECT_TRUE(std::filesystem::exists(folder_ / ("stages/" + std::string(stage) + ".npy"))) << stage;
   EXPECT_TRUE(std::filesystem::exists(folder_ / "o.npy"));
   const auto again = run(with(arguments(), {"--stages", folder_ / "stages"}));
@@ -65,7 +73,12 @@ TEST_F(Attention, StagesAndFiles) {
 }
 
 TEST_F(Attention, WhatItRefuses) {
-  for (const auto& more : std::vector<std::vector<std::string>>{{"--kernel", "fa9"}, {"--q-scale", "1,2,3"}, {"--output", "o.txt"}, {"--k", "nowhere.npy"}, {"--window", "3"}, {"--v-scale", "1,2,3"}}) {
+  for (const auto& more : std::vector<std::vector<std::string>>{{"--kernel", "fa9"},
+                                                                {"--q-scale", "1,2,3"},
+                                                                {"--output", "o.txt"},
+                                                                {"--k", "nowhere.npy"},
+                                                                {"--window", "3"},
+                                                                {"--v-scale", "1,2,3"}}) {
     std::vector<std::string> all = arguments();
     all.insert(all.end(), more.begin(), more.end());
     const auto result = run(all);
@@ -95,24 +108,36 @@ TEST_F(Attention, PacksAndVerdicts) {
 }
 
 TEST_F(Attention, WithoutASpec) {
-  const auto legitimate = run({"verify", "attention:any,out=bf16", "--impl", "attention:no_prescale,out=bf16"});
+  const auto legitimate =
+      run({"verify", "attention:any,out=bf16", "--impl", "attention:no_prescale,out=bf16"});
   EXPECT_EQ(legitimate.status, 0) << legitimate.out;
-  EXPECT_NE(legitimate.out.find("far_keys: 128 keys 10 below the maximum, first or last: no"), std::string::npos) << legitimate.out;
+  EXPECT_NE(legitimate.out.find("far_keys: 128 keys 10 below the maximum, first or last: no"),
+            std::string::npos)
+      << legitimate.out;
   EXPECT_EQ(run({"verify", "attention:any,out=bf16", "--impl", "mutant:stale_maximum"}).status, 1);
   EXPECT_EQ(run({"verify", "attention:any,out=bf16", "--impl", "mutant:v_scale_dropped"}).status, 1);
-  EXPECT_EQ(run({"verify", "attention:fa3_like,out=e4m3,order=unknown", "--impl", "attention:fa3_like,out=e4m3,tile=64"}).status, 0);
+  EXPECT_EQ(run({"verify", "attention:fa3_like,out=e4m3,order=unknown", "--impl",
+                 "attention:fa3_like,out=e4m3,tile=64"})
+                .status,
+            0);
 }
 
 TEST(Memory, TheTableOfCapacities) {
-  const auto result = run(split("memory --layers 32 --kv-heads 8 --head-dim 128 --context 128Ki --memory 58G --weights 16G --bandwidth 3352G --batch 3 --json"));
+  const auto result =
+      run(split("memory --layers 32 --kv-heads 8 --head-dim 128 --context 128Ki --memory 58G --weights 16G "
+                "--bandwidth 3352G --batch 3 --json"));
   EXPECT_EQ(result.status, 0) << result.error;
-  for (const char* part : {R"("cache":"bf16","bits":16.0,"bytes_per_token":131072.0,"bytes_per_sequence":17179869184,"fit":3,"floor_ms":20.1)",
-                           R"("cache":"fp8","bits":8.0,"bytes_per_token":65536.0,"bytes_per_sequence":8589934592,"fit":6,"floor_ms":12.4)",
-                           R"("cache":"int4","bits":5.0,"bytes_per_token":40960.0,"bytes_per_sequence":5368709120,"fit":10,"floor_ms":9.5)",
-                           R"("cache":"int2","bits":3.0,"bytes_per_token":24576.0,"bytes_per_sequence":3221225472,"fit":18,"floor_ms":7.6)"})
+  for (
+      const char* part :
+      {R"("cache":"bf16","bits":16.0,"bytes_per_token":131072.0,"bytes_per_sequence":17179869184,"fit":3,"floor_ms":20.1)",
+       R"("cache":"fp8","bits":8.0,"bytes_per_token":65536.0,"bytes_per_sequence":8589934592,"fit":6,"floor_ms":12.4)",
+       R"("cache":"int4","bits":5.0,"bytes_per_token":40960.0,"bytes_per_sequence":5368709120,"fit":10,"floor_ms":9.5)",
+       R"("cache":"int2","bits":3.0,"bytes_per_token":24576.0,"bytes_per_sequence":3221225472,"fit":18,"floor_ms":7.6)"})
     EXPECT_NE(result.out.find(part), std::string::npos) << part << "\n" << result.out;
-  const auto residual = run(split("memory --layers 32 --kv-heads 8 --head-dim 128 --context 128Ki --memory 58G --residual 128 --json"));
-  EXPECT_NE(residual.out.find(R"("bytes_per_sequence":3234856960,"fit":17)"), std::string::npos) << residual.out;
+  const auto residual = run(split(
+      "memory --layers 32 --kv-heads 8 --head-dim 128 --context 128Ki --memory 58G --residual 128 --json"));
+  EXPECT_NE(residual.out.find(R"("bytes_per_sequence":3234856960,"fit":17)"), std::string::npos)
+      << residual.out;
   EXPECT_EQ(run(split("memory --layers 32 --kv-heads 8 --head-dim 128 --context 12x")).status, 2);
   EXPECT_EQ(run(split("memory --layers 0 --kv-heads 8 --head-dim 128 --context 12")).status, 2);
 }
@@ -120,8 +145,10 @@ TEST(Memory, TheTableOfCapacities) {
 TEST(Lessons, KeysPerTokenAndPerChannel) {
   const std::string text = run(split("explain lesson keys")).out;
   EXPECT_NE(text.find("unquantized scores: 6/5, 9/10, 9/10, 8/5;"), std::string::npos) << text;
-  EXPECT_NE(text.find("3/10, -1/10, -4/5, 3/5; largest error 17/10; Frobenius 8.587 %"), std::string::npos) << text;
-  EXPECT_NE(text.find("37/30, 9/10, 14/15, 5/3; largest error 1/15; Frobenius 0.5896 %"), std::string::npos) << text;
+  EXPECT_NE(text.find("3/10, -1/10, -4/5, 3/5; largest error 17/10; Frobenius 8.587 %"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("37/30, 9/10, 14/15, 5/3; largest error 1/15; Frobenius 0.5896 %"), std::string::npos)
+      << text;
 }
 
 TEST(Lessons, WeightsOfP) {
@@ -133,12 +160,16 @@ TEST(Lessons, WeightsOfP) {
   EXPECT_NE(no_prescale.find("O = 0.5, row sum 2\n"), std::string::npos) << no_prescale;
   EXPECT_NE(no_prescale.find("O = 1, row sum 1\n"), std::string::npos) << no_prescale;
   const std::string list = run(split("explain lesson")).out;
-  for (const char* name : {"keys", "p-saturation", "no-prescale", "row-sum", "kivi"}) EXPECT_NE(list.find(std::string(name) + " "), std::string::npos) << name;
+  for (const char* name : {"keys", "p-saturation", "no-prescale", "row-sum", "kivi"})
+    EXPECT_NE(list.find(std::string(name) + " "), std::string::npos) << name;
 }
 
 TEST(Help, ExamplesOfAttentionAndMemoryWork) {
-  for (const char* line : {"halfulp attention --list", "halfulp memory --layers 32 --kv-heads 8 --head-dim 128 --context 128Ki", "halfulp explain lesson p-saturation",
-                           "halfulp verify attention:fa3_like,out=bf16,stages=yes --impl halfulp", "halfulp diagnose attention:fa3_like,out=bf16 --impl halfulp"})
+  for (const char* line : {"halfulp attention --list",
+                           "halfulp memory --layers 32 --kv-heads 8 --head-dim 128 --context 128Ki",
+                           "halfulp explain lesson p-saturation",
+                           "halfulp verify attention:fa3_like,out=bf16,stages=yes --impl halfulp",
+                           "halfulp diagnose attention:fa3_like,out=bf16 --impl halfulp"})
     EXPECT_EQ(run_shell(line).status, 0) << line;
 }
 

@@ -80,7 +80,7 @@ TEST(ExplainLesson, EveryLessonRunsAndItsCommandsPrintWhatItShows) {
       EXPECT_NE(text.out.find("$ " + command + "\n" + output), std::string::npos) << name;
     }
   }
-  EXPECT_EQ(lessons, 8);
+  EXPECT_EQ(lessons, 12);
   const auto kivi = run(split("explain lesson kivi"));
   EXPECT_NE(kivi.out.find("0x3c00:0x4880 0 2 1 3\n"), std::string::npos)
       << kivi.out;  // channel 3: step 1, minimum 9

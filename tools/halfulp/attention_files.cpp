@@ -1,9 +1,9 @@
 #include "attention_files.hpp"
 
+#include <unistd.h>
 #include <bit>
 #include <filesystem>
 #include <sstream>
-#include <unistd.h>
 
 #include "halfulp/attention/probes_case.hpp"
 #include "halfulp/cast.hpp"
@@ -21,21 +21,27 @@ namespace {
 constexpr FormatSpec kF32 = spec_of("f32");
 
 bool is_file(const std::string& text) {
-  return text.ends_with(".npy") || text.find(".npz") != std::string::npos || text.find(".safetensors") != std::string::npos;
+  return text.ends_with(".npy") || text.find(".npz") != std::string::npos ||
+         text.find(".safetensors") != std::string::npos;
 }
 
 }  // namespace
 
-HeadTensor load_heads(const std::string& name, const std::string& format, const std::vector<float>& scales) {
+HeadTensor load_heads(const std::string& name, const std::string& format,
+                      const std::vector<float>& scales) {
   const FormatSpec& spec = attention::format_named(format);
   tensors::TensorSource source = tensors::open_tensor(name);
   const std::string type = source.type().name;
   const bool unsigned_words = type == "uint8" || type == "uint16" || type == "uint32";
-  if (source.type().word_bytes == spec.storage_bytes() && (unsigned_words || !source.type().spec)) source = source.as(format);
-  if (!source.type().spec) throw InputError("tensor '" + name + "'", "its type " + type + " is no number", "give codes of " + format + ", or f32, f16 or bf16");
+  if (source.type().word_bytes == spec.storage_bytes() && (unsigned_words || !source.type().spec))
+    source = source.as(format);
+  if (!source.type().spec)
+    throw InputError("tensor '" + name + "'", "its type " + type + " is no number",
+                     "give codes of " + format + ", or f32, f16 or bf16");
   const auto& shape = source.tensor().shape;
   if (shape.size() != 2 && shape.size() != 3)
-    throw InputError("tensor '" + name + "'", "it has " + std::to_string(shape.size()) + " axes", "give heads x tokens x channels, or tokens x channels for one head");
+    throw InputError("tensor '" + name + "'", "it has " + std::to_string(shape.size()) + " axes",
+                     "give heads x tokens x channels, or tokens x channels for one head");
   HeadTensor x;
   x.heads = shape.size() == 3 ? shape[0] : 1;
   x.tokens = shape[shape.size() - 2];
@@ -46,12 +52,16 @@ HeadTensor load_heads(const std::string& name, const std::string& format, const 
   if (from == spec) return x;
   const std::size_t group = scales.size() <= 1 ? x.heads : x.heads / scales.size();
   if (!scales.empty() && (group == 0 || scales.size() * group != x.heads))
-    throw InputError("scales of '" + name + "'", std::to_string(scales.size()) + " for " + std::to_string(x.heads) + " heads", "give one, or one per head");
+    throw InputError("scales of '" + name + "'",
+                     std::to_string(scales.size()) + " for " + std::to_string(x.heads) + " heads",
+                     "give one, or one per head");
   for (std::size_t i = 0; i < x.words.size(); ++i) {
     const float value = attention::value_of(from, x.words[i]);
     const float scale = scales.empty() ? 1.0f : scales[i / (x.tokens * x.width) / group];
     const CastResult cast_to = cast(kF32, std::bit_cast<std::uint32_t>(value / scale), spec, {});
-    if (cast_to.refusal != Refusal::none) throw InputError("tensor '" + name + "', element " + std::to_string(i), "a NaN has no code in " + format, "mend the tensor");
+    if (cast_to.refusal != Refusal::none)
+      throw InputError("tensor '" + name + "', element " + std::to_string(i),
+                       "a NaN has no code in " + format, "mend the tensor");
     x.words[i] = static_cast<std::uint32_t>(cast_to.code);
   }
   return x;
@@ -61,23 +71,28 @@ std::vector<float> read_floats(const std::string& text, const std::string& optio
   std::vector<float> values;
   if (is_file(text)) {
     const tensors::TensorSource source = tensors::open_tensor(text);
-    if (source.type().name != "f32") throw InputError(option + " '" + text + "'", "it is of type " + source.type().name, "give float32 numbers");
+    if (source.type().name != "f32")
+      throw InputError(option + " '" + text + "'", "it is of type " + source.type().name,
+                       "give float32 numbers");
     std::vector<std::uint32_t> words(static_cast<std::size_t>(source.size()));
     source.read(0, std::span(words));
     for (const std::uint32_t word : words) values.push_back(std::bit_cast<float>(word));
   } else {
     std::istringstream list(text);
-    for (std::string word; std::getline(list, word, ',');) values.push_back(static_cast<float>(number_of(word, require_format("f32"))));
+    for (std::string word; std::getline(list, word, ',');)
+      values.push_back(static_cast<float>(number_of(word, require_format("f32"))));
   }
   if (values.empty()) throw InputError(option, "it is empty", "give one number, or one per head");
   return values;
 }
 
-void write_npy(const std::string& path, const std::vector<std::uint32_t>& words, const std::string& format, std::vector<std::uint64_t> shape) {
+void write_npy(const std::string& path, const std::vector<std::uint32_t>& words, const std::string& format,
+               std::vector<std::uint64_t> shape) {
   const tensors::ElementType type = tensors::element_type(format);
   const auto bytes = static_cast<std::size_t>(type.word_bytes);
   std::vector<std::byte> packed(words.size() * bytes);
-  for (std::size_t i = 0; i < packed.size(); ++i) packed[i] = static_cast<std::byte>(words[i / bytes] >> (8 * (i % bytes)));
+  for (std::size_t i = 0; i < packed.size(); ++i)
+    packed[i] = static_cast<std::byte>(words[i / bytes] >> (8 * (i % bytes)));
   tensors::NpyHeader header;
   header.descr = tensors::npy_descr(type);
   header.shape = std::move(shape);
@@ -86,15 +101,19 @@ void write_npy(const std::string& path, const std::vector<std::uint32_t>& words,
   writer.commit();
 }
 
-void write_stages(const std::string& folder, const attention::KernelSpec& spec, const attention::Shape& shape, const attention::Stages& s) {
+void write_stages(const std::string& folder, const attention::KernelSpec& spec,
+                  const attention::Shape& shape, const attention::Stages& s) {
   namespace fs = std::filesystem;
-  if (fs::exists(folder)) throw InputError("folder '" + folder + "'", "it is there already", "name a new one");
+  if (fs::exists(folder))
+    throw InputError("folder '" + folder + "'", "it is there already", "name a new one");
   const std::string beside = folder + ".partial-" + std::to_string(getpid());
   const std::uint64_t h = shape.query_heads, q = shape.queries;
   std::error_code error;
   try {
-    if (!fs::create_directory(beside, error)) throw InputError("folder '" + folder + "'", error.message(), "check where it lies, and its rights");
-    const auto write = [&](const char* name, const std::vector<std::uint32_t>& words, const std::string& format, std::vector<std::uint64_t> dimensions) {
+    if (!fs::create_directory(beside, error))
+      throw InputError("folder '" + folder + "'", error.message(), "check where it lies, and its rights");
+    const auto write = [&](const char* name, const std::vector<std::uint32_t>& words,
+                           const std::string& format, std::vector<std::uint64_t> dimensions) {
       write_npy(beside + "/" + name + ".npy", words, format, std::move(dimensions));
     };
     write("S", s.S, "f32", {h, q, s.keys});
@@ -112,7 +131,8 @@ void write_stages(const std::string& folder, const attention::KernelSpec& spec, 
     fs::rename(beside, folder);
   } catch (const fs::filesystem_error& failure) {
     fs::remove_all(beside, error);
-    throw InputError("folder '" + folder + "'", failure.code().message(), "check where it lies, and its rights");
+    throw InputError("folder '" + folder + "'", failure.code().message(),
+                     "check where it lies, and its rights");
   } catch (...) {
     fs::remove_all(beside, error);
     throw;

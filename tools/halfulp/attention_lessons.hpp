@@ -1,4 +1,5 @@
-// Lessons about attention, computed when asked: what quantized keys do to scores, and what the weights must survive.
+// Lessons about attention, computed when asked: what quantized keys do to scores, and what the weights must
+// survive.
 #pragma once
 
 #include <span>

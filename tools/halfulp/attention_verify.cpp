@@ -7,9 +7,12 @@ namespace {
 
 using namespace halfulp::vectors;
 
-AttentionRun judged(const AttentionSubject& subject, const AttentionPlan& plan, AttentionRows rows, const VerifyOptions& options) {
-  if (subject.implementation.empty()) return verify_attention(plan, std::move(rows), make_plug(subject.plug), options.threads);
-  const AttentionKernel kernel = attention_kernel(subject.implementation, static_cast<unsigned>(options.threads));
+AttentionRun judged(const AttentionSubject& subject, const AttentionPlan& plan, AttentionRows rows,
+                    const VerifyOptions& options) {
+  if (subject.implementation.empty())
+    return verify_attention(plan, std::move(rows), make_plug(subject.plug), options.threads);
+  const AttentionKernel kernel =
+      attention_kernel(subject.implementation, static_cast<unsigned>(options.threads));
   AttentionRun run = verify_attention(plan, std::move(rows), kernel, options.threads);
   run.implementation = subject.implementation;
   run.option = "--impl " + shell_quoted(subject.implementation);
@@ -19,7 +22,8 @@ AttentionRun judged(const AttentionSubject& subject, const AttentionPlan& plan, 
 
 }  // namespace
 
-AttentionRun verify_attention_spec(const AttentionSubject& subject, const std::string& spec, const VerifyOptions& options) {
+AttentionRun verify_attention_spec(const AttentionSubject& subject, const std::string& spec,
+                                   const VerifyOptions& options) {
   const AttentionPlan plan = parse_attention_spec(spec);
   AttentionRun run = judged(subject, plan, attention_rows(plan, options.level, options.seed), options);
   run.level = options.level;
@@ -28,7 +32,8 @@ AttentionRun verify_attention_spec(const AttentionSubject& subject, const std::s
   return run;
 }
 
-AttentionRun verify_attention_pack(const AttentionSubject& subject, const PackReader& pack, const std::string& path, const VerifyOptions& options) {
+AttentionRun verify_attention_pack(const AttentionSubject& subject, const PackReader& pack,
+                                   const std::string& path, const VerifyOptions& options) {
   AttentionPack read = read_attention_pack(pack, options.threads);
   AttentionRun run = judged(subject, read.plan, std::move(read.rows), options);
   run.level = pack.manifest().level;
@@ -40,13 +45,20 @@ AttentionRun verify_attention_pack(const AttentionSubject& subject, const PackRe
 
 std::string attention_diagnosis_text(const AttentionRun& run) {
   const Report report = report_of(run);
-  std::string text = report.spec + "  " + report.implementation + ": " + grouped_digits(run.tally.rows) + " rows, " + grouped_digits(run.tally.rows_wrong) + " differ\n";
-  for (const KernelFinding& finding : report.findings) text += "  " + std::string(name_of(finding.trouble)) + ": " + finding.text + "\n";
-  if (run.passed()) text += run.plan.order_unknown ? "  no claim is violated\n" : "  all answers follow " + report.spec + "\n";
-  for (const AttentionProperty& property : run.tally.properties) text += "  property  " + property.text + ": " + (property.holds ? "yes" : "no") + "\n";
+  std::string text = report.spec + "  " + report.implementation + ": " + grouped_digits(run.tally.rows) +
+                     " rows, " + grouped_digits(run.tally.rows_wrong) + " differ\n";
+  for (const KernelFinding& finding : report.findings)
+    text += "  " + std::string(name_of(finding.trouble)) + ": " + finding.text + "\n";
+  if (run.passed())
+    text +=
+        run.plan.order_unknown ? "  no claim is violated\n" : "  all answers follow " + report.spec + "\n";
+  for (const AttentionProperty& property : run.tally.properties)
+    text += "  property  " + property.text + ": " + (property.holds ? "yes" : "no") + "\n";
   if (!report.first.empty()) text += "  " + report.first + "\n";
   if (!report.diagnosis_title.empty()) text += report.diagnosis_title + "\n";
-  for (const CardLine& line : report.diagnosis) text += "  " + std::string(line.label.size() < 5 ? 5 - line.label.size() : 0, ' ') + line.label + "  " + line.text + "\n";
+  for (const CardLine& line : report.diagnosis)
+    text += "  " + std::string(line.label.size() < 5 ? 5 - line.label.size() : 0, ' ') + line.label + "  " +
+            line.text + "\n";
   return text;
 }
 

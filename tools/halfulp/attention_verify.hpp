@@ -17,10 +17,12 @@ struct AttentionSubject {
 };
 
 /// Rows of a level of the options. Throws InputError.
-vectors::AttentionRun verify_attention_spec(const AttentionSubject& subject, const std::string& spec, const vectors::VerifyOptions& options);
+vectors::AttentionRun verify_attention_spec(const AttentionSubject& subject, const std::string& spec,
+                                            const vectors::VerifyOptions& options);
 
 /// The rows of a pack of kind attention.
-vectors::AttentionRun verify_attention_pack(const AttentionSubject& subject, const vectors::PackReader& pack, const std::string& path,
+vectors::AttentionRun verify_attention_pack(const AttentionSubject& subject,
+                                            const vectors::PackReader& pack, const std::string& path,
                                             const vectors::VerifyOptions& options);
 
 /// What `halfulp diagnose` prints.

@@ -187,7 +187,7 @@ Shown find_lesson(const std::string& name) {
   }
   for (const AttentionLesson& lesson : attention_lessons()) {
     const std::string text = name == lesson.name ? lesson.text() : "";
-    if (!text.empty()) return {name, lesson.title, std::string(lesson.title) + "\n\n" + text, {{"name", name}, {"title", lesson.title}, {"text", text}}};
+    if (!text.empty()) return {name, lesson.title, std::string(lesson.title) + "\n\n" + text, {{"name", name}, {"title", lesson.title}, {"text", text}, {"cases", nlohmann::ordered_json::array()}}};
     names.emplace_back(lesson.name);
   }
   const std::string near = nearest_names(name, names);

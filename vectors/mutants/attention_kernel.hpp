@@ -1,5 +1,5 @@
-// A small kernel of its own, row by row, with switches for what real kernels got wrong. Without a fault it computes what
-// the reference kernel does, which a test checks.
+// A small kernel of its own, row by row, with switches for what real kernels got wrong. Without a fault it
+// computes what the reference kernel does, which a test checks.
 #pragma once
 
 #include <cstddef>
@@ -23,6 +23,7 @@ struct KernelFaults {
   bool scores_through_f16 = false;     ///< scores are kept in f16
 };
 
-attention::Stages run_with(const attention::KernelSpec& spec, const attention::Problem& problem, const KernelFaults& faults);
+attention::Stages run_with(const attention::KernelSpec& spec, const attention::Problem& problem,
+                           const KernelFaults& faults);
 
 }  // namespace halfulp::vectors

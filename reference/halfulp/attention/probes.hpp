@@ -1,6 +1,7 @@
-// Probes: problems whose right answer is known without knowing the kernel - no tile size, order, split, promotion or lane
-// count can change it, and no tolerance is needed. Each carries its proof as text and as inequalities that are evaluated
-// in exact arithmetic. The table of them is in docs/attention.md, "Order-free probes".
+// Probes: problems whose right answer is known without knowing the kernel - no tile size, order, split,
+// promotion or lane count can change it, and no tolerance is needed. Each carries its proof as text and as
+// inequalities that are evaluated in exact arithmetic. The table of them is in docs/attention.md,
+// "Order-free probes".
 #pragma once
 
 #include <cstdint>
@@ -11,14 +12,16 @@
 
 namespace halfulp::attention {
 
-/// A line of a proof: left <= right. Both are dyadic rationals of at most 53 bits, so that the comparison is exact.
+/// A line of a proof: left <= right. Both are dyadic rationals of at most 53 bits, so that the comparison
+/// is exact.
 struct Inequality {
   std::string text;  ///< what is compared
   double left = 0, right = 0;
   bool holds() const { return left <= right; }
 };
 
-/// What the exact answer may be before it is rounded once to the output format: low <= O <= high, or nothing is claimed.
+/// What the exact answer may be before it is rounded once to the output format: low <= O <= high, or
+/// nothing is claimed.
 struct Claim {
   double low = 0, high = 0;
   bool made = false;
@@ -27,7 +30,8 @@ struct Claim {
 /// How far a probe's claim reaches.
 enum class Reach : std::uint8_t {
   every_kernel,  ///< holds for every kernel that computes attention with the formats of the spec
-  this_spec,     ///< holds for the choices of the spec (offset, prescale, empty rows); for others it is a property
+  this_spec,     ///< holds for the choices of the spec (offset, prescale, empty rows); for others it is a
+                 ///< property
   these_tiles,   ///< holds for the tile of the spec, too
 };
 
@@ -53,19 +57,20 @@ struct Frame {
   bool sinks = false;         ///< the kernel takes sinks
 };
 
-/// Every probe whose proof holds for the spec: all its checks do. Throws InputError where the frame is too small for them
-/// (smallest_frame()).
+/// Every probe whose proof holds for the spec: all its checks do. Throws InputError where the frame is too
+/// small for them (smallest_frame()).
 std::vector<Probe> probes(const KernelSpec& spec, const Frame& frame = {});
 
-/// For a cache that keeps float16 keys as recipe kivi/k does, in 2 bits, groups of 32 tokens per channel, tokens behind the
-/// last whole group exact: the sequences of one batch, in their order. Keys are those before the cache.
+/// For a cache that keeps float16 keys as recipe kivi/k does, in 2 bits, groups of 32 tokens per channel,
+/// tokens behind the last whole group exact: the sequences of one batch, in their order. Keys are those
+/// before the cache.
 std::vector<Probe> kivi_probes(const KernelSpec& spec, const Frame& frame = {});
 
 /// The smallest shape that probes() accepts.
 Shape smallest_frame();
 
-/// The words of the output format that a claim admits: those from round(low) to round(high). One word: it is forced.
-/// Requires claim.made.
+/// The words of the output format that a claim admits: those from round(low) to round(high). One word: it
+/// is forced. Requires claim.made.
 struct Admitted {
   std::uint32_t low, high;
   bool holds(const FormatSpec& format, std::uint32_t word) const;  ///< NaN never; both zeros are one number

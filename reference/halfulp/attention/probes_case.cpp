@@ -22,29 +22,34 @@ const FormatSpec& format_named(std::string_view name) {
   for (const Format& format : kFormats) {
     if (format.name == name) return format.spec;
   }
-  throw InputError("format '" + std::string(name.substr(0, 40)) + "'", "unknown", "`halfulp formats` lists the formats");
+  throw InputError("format '" + std::string(name.substr(0, 40)) + "'", "unknown",
+                   "`halfulp formats` lists the formats");
 }
 
 std::uint32_t word_of(const FormatSpec& format, double value) {
   const auto bits = std::bit_cast<std::uint64_t>(value);
   const auto code = cast(kF64, bits, format, {}).code;
   if (static_cast<double>(value_of(format, static_cast<std::uint32_t>(code))) != value)
-    throw std::logic_error("a probe asks for " + std::to_string(value) + " in a format that does not hold it");
+    throw std::logic_error("a probe asks for " + std::to_string(value) +
+                           " in a format that does not hold it");
   return static_cast<std::uint32_t>(code);
 }
 
 float value_of(const FormatSpec& format, std::uint32_t word) {
   if (format == kF32) return std::bit_cast<float>(word);
-  return std::bit_cast<float>(static_cast<std::uint32_t>(cast(format, word, kF32, {.overflow = Overflow::overflow}).code));
+  return std::bit_cast<float>(
+      static_cast<std::uint32_t>(cast(format, word, kF32, {.overflow = Overflow::overflow}).code));
 }
 
 Gathered gathered(const KernelSpec& spec, const Case& c) {
   Gathered g{c.shape, c.q, {}, {}, {}, {}, c.sink};
   g.shape.keys = c.live;
-  const auto gather = [&](const std::vector<std::uint32_t>& from, std::size_t width, std::vector<std::uint32_t>& to) {
+  const auto gather = [&](const std::vector<std::uint32_t>& from, std::size_t width,
+                          std::vector<std::uint32_t>& to) {
     for (std::size_t head = 0; head < c.shape.kv_heads; ++head) {
       for (std::size_t token = 0; token < c.live; ++token) {
-        const auto at = from.begin() + static_cast<std::ptrdiff_t>((head * c.shape.keys + c.slot(token)) * width);
+        const auto at =
+            from.begin() + static_cast<std::ptrdiff_t>((head * c.shape.keys + c.slot(token)) * width);
         to.insert(to.end(), at, at + static_cast<std::ptrdiff_t>(width));
       }
     }

@@ -13,10 +13,16 @@ std::vector<Probe> kivi_probes(const KernelSpec& spec, const Frame& frame) {
   std::vector<Probe> list;
   for (std::size_t i = 0; i < std::size(kLengths); ++i) {
     const std::size_t live = kLengths[i];
-    Maker maker(spec, frame, "kivi_groups", "a sequence of " + std::to_string(live) + " tokens, keys 0 or -" + std::to_string(static_cast<int>(kDepths[i])), live);
-    const auto hot_key = [&](std::size_t channel) { return channel % 2 == 0 ? live - 1 - channel : channel; };
+    Maker maker(spec, frame, "kivi_groups",
+                "a sequence of " + std::to_string(live) + " tokens, keys 0 or -" +
+                    std::to_string(static_cast<int>(kDepths[i])),
+                live);
+    const auto hot_key = [&](std::size_t channel) {
+      return channel % 2 == 0 ? live - 1 - channel : channel;
+    };
     for (std::size_t channel = 0; channel < frame.shape.head_dim; ++channel) {
-      for (std::size_t token = 0; token < live; ++token) maker.key(token, channel, token == hot_key(channel) ? 0 : -kDepths[i]);
+      for (std::size_t token = 0; token < live; ++token)
+        maker.key(token, channel, token == hot_key(channel) ? 0 : -kDepths[i]);
     }
     maker.tell_values();
     for (std::size_t row = 0; row < maker.probe().input.rows(); ++row) {
@@ -28,11 +34,16 @@ std::vector<Probe> kivi_probes(const KernelSpec& spec, const Frame& frame) {
     }
     maker.check_scores();
     maker.check("gap that makes every other weight 0, below the gap given", 160, 2 * kDepths[i]);
-    maker.check("distance of the step of a group, a third of its range, from a multiple of 32", std::fabs(std::remainder(kDepths[i] / 3, 32)), 0);
-    maker.check_products([&](std::size_t row, std::size_t token) { return token == hot_key(detail::channel_of(frame.shape, row)) ? 0.0 : -1.0; });
+    maker.check("distance of the step of a group, a third of its range, from a multiple of 32",
+                std::fabs(std::remainder(kDepths[i] / 3, 32)), 0);
+    maker.check_products([&](std::size_t row, std::size_t token) {
+      return token == hot_key(detail::channel_of(frame.shape, row)) ? 0.0 : -1.0;
+    });
     maker.probe().proof =
-        "The keys of a group are its minimum or its maximum, 2 bits and a step of a third of the range, exact in float16: they read back as they "
-        "were, and tokens behind the last whole group stay exact. One hot key: O is its V row. A group that runs on into the next sequence has "
+        "The keys of a group are its minimum or its maximum, 2 bits and a step of a third of the range, "
+        "exact in float16: they read back as they "
+        "were, and tokens behind the last whole group stay exact. One hot key: O is its V row. A group "
+        "that runs on into the next sequence has "
         "a step larger than the gap, and the hot key is lost.";
     maker.probe().fails = "forms groups across sequences, or along the other axis";
     list.push_back(maker.finish());

@@ -16,29 +16,37 @@ using accumulation::MmaSpec;
 
 constexpr FormatSpec kF32 = spec_of("f32");
 
-/// The word of the largest code without the sign: a NaN where the format has one in its top binade, else the largest number.
+/// The word of the largest code without the sign: a NaN where the format has one in its top binade, else
+/// the largest number.
 std::uint32_t dead_word(const FormatSpec& format) {
   return format.width >= 32 ? 0x7fffffffu : (std::uint32_t{1} << (format.width - 1)) - 1;
 }
 
-float prescale_of(const KernelSpec& spec) { return spec.prescale.value_or(1.0f); }
+float prescale_of(const KernelSpec& spec) {
+  return spec.prescale.value_or(1.0f);
+}
 
 /// Whether no order of the products can change the sum.
-bool is_order_free(const MmaSpec& spec, const std::vector<std::uint32_t>& a, const std::vector<std::uint32_t>& b) {
+bool is_order_free(const MmaSpec& spec, const std::vector<std::uint32_t>& a,
+                   const std::vector<std::uint32_t>& b) {
   using accumulation::Scheme;
   double sum = 0, unit = HUGE_VAL;
   for (std::size_t i = 0; i < a.size(); ++i) {
-    const double product = static_cast<double>(value_of(spec.a, a[i])) * static_cast<double>(value_of(spec.b, b[i]));
+    const double product =
+        static_cast<double>(value_of(spec.a, a[i])) * static_cast<double>(value_of(spec.b, b[i]));
     if (!std::isfinite(product)) return false;
     if (product == 0) continue;
     sum += std::fabs(product);
     int exponent;
-    const auto fraction = static_cast<std::int64_t>(std::ldexp(std::frexp(std::fabs(product), &exponent), 53));
-    unit = std::min(unit, std::ldexp(1.0, exponent - 53 + std::countr_zero(static_cast<std::uint64_t>(fraction))));
+    const auto fraction =
+        static_cast<std::int64_t>(std::ldexp(std::frexp(std::fabs(product), &exponent), 53));
+    unit = std::min(
+        unit, std::ldexp(1.0, exponent - 53 + std::countr_zero(static_cast<std::uint64_t>(fraction))));
   }
   if (sum == 0) return true;
   if (spec.model.scheme == Scheme::integer) return sum < 0x1p24;  // int32, exact in float32 afterwards
-  if (spec.model.scheme != Scheme::fused) return sum < 0x1p11 * unit;  // every partial sum fits even float16's significand
+  if (spec.model.scheme != Scheme::fused)
+    return sum < 0x1p11 * unit;  // every partial sum fits even float16's significand
   return accumulation::order_free(spec, {a, b, 0, {}, {}}) == accumulation::OrderFree::yes;
 }
 
@@ -49,7 +57,8 @@ Weight weight_below(const KernelSpec& spec, double below) {
   const float P = exp2_p6(t);
   const float x = spec.prescale ? P * *spec.prescale : P;
   const FormatSpec& format = format_named(spec.p_format);
-  const auto code = static_cast<std::uint32_t>(cast(kF32, std::bit_cast<std::uint32_t>(x), format, {}).code);
+  const auto code =
+      static_cast<std::uint32_t>(cast(kF32, std::bit_cast<std::uint32_t>(x), format, {}).code);
   return {static_cast<double>(P), static_cast<double>(value_of(format, code))};
 }
 
@@ -61,18 +70,25 @@ UnitWeight unit_weight(const KernelSpec& spec) {
   const bool exact = top.code == whole && power && std::frexp(prescale_of(spec), &exponent) == 0.5f;
   // Powers of two sum exactly, which leaves the few roundings at the end; other weights take one per key.
   const double roundings = power ? 0x1p-20 : 0x1p-15;
-  return {static_cast<float>(top.P), top.code, exact ? 0 : std::ldexp(std::ceil(std::ldexp(std::fabs(top.code - whole) / whole, 30)), -30) + roundings};
+  return {
+      static_cast<float>(top.P), top.code,
+      exact ? 0
+            : std::ldexp(std::ceil(std::ldexp(std::fabs(top.code - whole) / whole, 30)), -30) + roundings};
 }
 
 double telling(std::size_t kv_head, std::size_t token, std::size_t d) {
   const std::size_t pick = token + 3 * d;
-  const double magnitude = std::ldexp(1 + static_cast<double>(pick % 8) / 8, static_cast<int>(pick / 8 % 4) - 1);
+  const double magnitude =
+      std::ldexp(1 + static_cast<double>(pick % 8) / 8, static_cast<int>(pick / 8 % 4) - 1);
   return (kv_head + d) % 2 == 0 ? magnitude : -magnitude;
 }
 
-std::size_t channel_of(const Shape& shape, std::size_t row) { return row % shape.head_dim; }
+std::size_t channel_of(const Shape& shape, std::size_t row) {
+  return row % shape.head_dim;
+}
 
-Maker::Maker(const KernelSpec& spec, const Frame& frame, std::string kind, std::string title, std::size_t live)
+Maker::Maker(const KernelSpec& spec, const Frame& frame, std::string kind, std::string title,
+             std::size_t live)
     : spec_(spec), frame_(frame) {
   probe_.kind = std::move(kind);
   probe_.title = std::move(title);
@@ -104,13 +120,14 @@ bool Maker::sees_all(std::size_t row) const {
 
 void Maker::key(std::size_t token, std::size_t channel, double value) {
   const std::uint32_t word = word_of(format_named(spec_.k_format), value);
-  for (std::size_t head = 0; head < shape().kv_heads; ++head) k_[(head * live() + token) * shape().head_dim + channel] = word;
+  for (std::size_t head = 0; head < shape().kv_heads; ++head)
+    k_[(head * live() + token) * shape().head_dim + channel] = word;
 }
 
 void Maker::value(std::size_t kv_head, std::size_t token, std::size_t d, double value) {
   constexpr FormatSpec kF64 = spec_of("f64");
-  v_[(kv_head * live() + token) * shape().value_dim + d] =
-      static_cast<std::uint32_t>(cast(kF64, std::bit_cast<std::uint64_t>(value), format_named(spec_.v_format), {}).code);
+  v_[(kv_head * live() + token) * shape().value_dim + d] = static_cast<std::uint32_t>(
+      cast(kF64, std::bit_cast<std::uint64_t>(value), format_named(spec_.v_format), {}).code);
 }
 
 void Maker::values(const std::function<double(std::size_t, std::size_t, std::size_t)>& of) {
@@ -124,13 +141,16 @@ void Maker::values(const std::function<double(std::size_t, std::size_t, std::siz
 void Maker::tell_values() {
   const bool narrow = spec_.pv_output == "f16";
   const double gain = narrow ? 0x1p-5 : 1;
-  values([&](std::size_t head, std::size_t token, std::size_t d) { return gain * telling(head, token, d); });
-  check("a sum P V of all keys at the largest weight, against the largest number of its format", unit_weight(spec_).code * 7.5 * gain * static_cast<double>(live()),
+  values(
+      [&](std::size_t head, std::size_t token, std::size_t d) { return gain * telling(head, token, d); });
+  check("a sum P V of all keys at the largest weight, against the largest number of its format",
+        unit_weight(spec_).code * 7.5 * gain * static_cast<double>(live()),
         narrow ? 65504 : 0x1.fffffep127);
 }
 
 double Maker::value_at(std::size_t kv_head, std::size_t token, std::size_t d) const {
-  return static_cast<double>(value_of(format_named(spec_.v_format), v_[(kv_head * live() + token) * shape().value_dim + d]));
+  return static_cast<double>(
+      value_of(format_named(spec_.v_format), v_[(kv_head * live() + token) * shape().value_dim + d]));
 }
 
 void Maker::query(std::size_t row, std::size_t channel, double value) {
@@ -158,7 +178,8 @@ std::vector<std::uint32_t> Maker::key_words(std::size_t kv_head, std::size_t tok
 }
 
 void Maker::check_scores() {
-  const MmaSpec qk = accumulation::make_spec({.model = spec_.qk_model, .format_a = spec_.q_format, .format_b = spec_.k_format});
+  const MmaSpec qk = accumulation::make_spec(
+      {.model = spec_.qk_model, .format_a = spec_.q_format, .format_b = spec_.k_format});
   double open = 0;
   for (std::size_t row = 0; row < probe_.input.rows(); ++row) {
     for (std::size_t token = 0; token < live(); ++token)
@@ -168,7 +189,10 @@ void Maker::check_scores() {
 }
 
 void Maker::check_products(const std::function<double(std::size_t, std::size_t)>& below) {
-  const MmaSpec pv = accumulation::make_spec({.model = spec_.pv_model, .format_a = spec_.p_format, .format_b = spec_.v_format, .output = spec_.pv_output});
+  const MmaSpec pv = accumulation::make_spec({.model = spec_.pv_model,
+                                              .format_a = spec_.p_format,
+                                              .format_b = spec_.v_format,
+                                              .output = spec_.pv_output});
   const FormatSpec& format = format_named(spec_.p_format);
   const auto top = static_cast<double>(unit_weight(spec_).code);
   double open = 0, changed = 0;
@@ -201,9 +225,11 @@ Probe Maker::finish(std::size_t stride) {
   if (frame_.page_size != 0) {
     c.page_size = frame_.page_size;
     const std::size_t pages = shape.keys / frame_.page_size;
-    for (std::size_t page = 0; page < pages; ++page) c.page_table.push_back(static_cast<std::uint32_t>((page * stride + 3) % pages));
+    for (std::size_t page = 0; page < pages; ++page)
+      c.page_table.push_back(static_cast<std::uint32_t>((page * stride + 3) % pages));
   }
-  const auto place = [&](const std::vector<std::uint32_t>& from, const FormatSpec& format, std::size_t width, std::vector<std::uint32_t>& to) {
+  const auto place = [&](const std::vector<std::uint32_t>& from, const FormatSpec& format,
+                         std::size_t width, std::vector<std::uint32_t>& to) {
     to.assign(shape.kv_heads * shape.keys * width, dead_word(format));
     for (std::size_t head = 0; head < shape.kv_heads; ++head) {
       for (std::size_t token = 0; token < c.live; ++token) {

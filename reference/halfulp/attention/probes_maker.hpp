@@ -1,4 +1,5 @@
-// What the generators of probes share: a frame filled token by token, claims with their slack, checks of exactness.
+// What the generators of probes share: a frame filled token by token, claims with their slack, checks of
+// exactness.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +11,13 @@
 
 namespace halfulp::attention::detail {
 
-/// What one visible key of the largest score contributes: its float32 weight and the code that multiplies V.
+/// What one visible key of the largest score contributes: its float32 weight and the code that multiplies
+/// V.
 struct UnitWeight {
-  float weight;   ///< exp2_p6(offset)
-  double code;    ///< decoded, before the prescale is divided out again
-  double slack;   ///< how far code / (weight * prescale) is from 1, and what rounding adds; 0: every step is exact
+  float weight;  ///< exp2_p6(offset)
+  double code;   ///< decoded, before the prescale is divided out again
+  double slack;  ///< how far code / (weight * prescale) is from 1, and what rounding adds; 0: every step is
+                 ///< exact
 };
 UnitWeight unit_weight(const KernelSpec& spec);
 
@@ -32,7 +35,9 @@ class Maker {
   Probe& probe() { return probe_; }
   const Shape& shape() const { return probe_.input.shape; }
   std::size_t live() const { return probe_.input.live; }
-  std::size_t kv_head_of(std::size_t row) const { return row / shape().queries / (shape().query_heads / shape().kv_heads); }
+  std::size_t kv_head_of(std::size_t row) const {
+    return row / shape().queries / (shape().query_heads / shape().kv_heads);
+  }
   std::size_t query_of(std::size_t row) const { return row % shape().queries; }
   bool sees(std::size_t row, std::size_t token) const;
   bool sees_all(std::size_t row) const;
@@ -43,7 +48,8 @@ class Maker {
   void value(std::size_t kv_head, std::size_t token, std::size_t d, double value);
   /// Every V from a function of (KV head, token, d).
   void values(const std::function<double(std::size_t, std::size_t, std::size_t)>& of);
-  /// V of telling(); smaller where P V has the range of float16. Adds the check that no partial sum overflows.
+  /// V of telling(); smaller where P V has the range of float16. Adds the check that no partial sum
+  /// overflows.
   void tell_values();
   void query(std::size_t row, std::size_t channel, double value);
   double value_at(std::size_t kv_head, std::size_t token, std::size_t d) const;
@@ -51,7 +57,9 @@ class Maker {
   /// Claims that O of the row is `value` (times the V scale of its head), widened by the slack of the spec.
   void claim(std::size_t row, std::size_t d, double value);
   void claim_between(std::size_t row, std::size_t d, double low, double high);
-  void check(std::string text, double left, double right) { probe_.checks.push_back({std::move(text), left, right}); }
+  void check(std::string text, double left, double right) {
+    probe_.checks.push_back({std::move(text), left, right});
+  }
 
   /// Adds: no order of the products can change a score.
   void check_scores();

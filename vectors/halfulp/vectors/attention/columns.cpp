@@ -30,11 +30,13 @@ std::vector<float> floats_of(const std::vector<std::uint32_t>& words) {
 }
 
 /// `per_row` words of every row, `have` of them from the stage and zeros behind.
-std::vector<std::uint32_t> padded(const std::vector<std::uint32_t>& stage, std::size_t rows, std::size_t have, std::size_t per_row) {
+std::vector<std::uint32_t> padded(const std::vector<std::uint32_t>& stage, std::size_t rows,
+                                  std::size_t have, std::size_t per_row) {
   std::vector<std::uint32_t> words(rows * per_row, 0);
   if (stage.size() != rows * have) return words;
   for (std::size_t row = 0; row < rows; ++row) {
-    std::copy_n(stage.begin() + static_cast<std::ptrdiff_t>(row * have), std::min(have, per_row), words.begin() + static_cast<std::ptrdiff_t>(row * per_row));
+    std::copy_n(stage.begin() + static_cast<std::ptrdiff_t>(row * have), std::min(have, per_row),
+                words.begin() + static_cast<std::ptrdiff_t>(row * per_row));
   }
   return words;
 }
@@ -47,21 +49,25 @@ std::size_t AttentionColumn::words() const {
   return count;
 }
 
-std::size_t AttentionColumn::word_bytes() const { return static_cast<std::size_t>(tensors::element_type(format).word_bytes); }
+std::size_t AttentionColumn::word_bytes() const {
+  return static_cast<std::size_t>(tensors::element_type(format).word_bytes);
+}
 
 std::vector<AttentionColumn> attention_inputs(const AttentionPlan& plan) {
   const attention::Shape& s = plan.frame.shape;
-  std::vector<AttentionColumn> columns = {{"q", plan.kernel.q_format, {s.query_heads, s.queries, s.head_dim}},
-                                          {"k", plan.kernel.k_format, {s.kv_heads, s.keys, s.head_dim}},
-                                          {"v", plan.kernel.v_format, {s.kv_heads, s.keys, s.value_dim}},
-                                          {"live", "uint32", {}},
-                                          {"score_scale", "f32", {}},
-                                          {"q_scale", "f32", {s.query_heads}},
-                                          {"k_scale", "f32", {s.kv_heads}},
-                                          {"v_scale", "f32", {s.kv_heads}},
-                                          {"logit_scale", "f32", {s.query_heads}}};
+  std::vector<AttentionColumn> columns = {
+      {"q", plan.kernel.q_format, {s.query_heads, s.queries, s.head_dim}},
+      {"k", plan.kernel.k_format, {s.kv_heads, s.keys, s.head_dim}},
+      {"v", plan.kernel.v_format, {s.kv_heads, s.keys, s.value_dim}},
+      {"live", "uint32", {}},
+      {"score_scale", "f32", {}},
+      {"q_scale", "f32", {s.query_heads}},
+      {"k_scale", "f32", {s.kv_heads}},
+      {"v_scale", "f32", {s.kv_heads}},
+      {"logit_scale", "f32", {s.query_heads}}};
   if (plan.frame.sinks) columns.push_back({"sink", "f32", {s.query_heads}});
-  if (plan.frame.page_size != 0) columns.push_back({"page_table", "uint32", {s.keys / plan.frame.page_size}});
+  if (plan.frame.page_size != 0)
+    columns.push_back({"page_table", "uint32", {s.keys / plan.frame.page_size}});
   return columns;
 }
 
@@ -86,8 +92,15 @@ std::vector<AttentionColumn> attention_outputs(const AttentionPlan& plan) {
 
 std::vector<std::vector<std::byte>> input_bytes(const AttentionPlan& plan, const Case& c) {
   const attention::Gathered folded = attention::gathered(plan.kernel, c);
-  std::vector<std::vector<std::uint32_t>> words = {c.q, c.k, c.v, {static_cast<std::uint32_t>(c.live)}, float_words({c.score_scale}), float_words(c.q_scale),
-                                                   float_words(c.k_scale), float_words(c.v_scale), float_words(folded.logit_scale)};
+  std::vector<std::vector<std::uint32_t>> words = {c.q,
+                                                   c.k,
+                                                   c.v,
+                                                   {static_cast<std::uint32_t>(c.live)},
+                                                   float_words({c.score_scale}),
+                                                   float_words(c.q_scale),
+                                                   float_words(c.k_scale),
+                                                   float_words(c.v_scale),
+                                                   float_words(folded.logit_scale)};
   if (plan.frame.sinks) words.push_back(float_words(c.sink));
   if (plan.frame.page_size != 0) words.push_back(c.page_table);
   std::vector<std::vector<std::byte>> row;
@@ -112,7 +125,10 @@ Case input_case(const AttentionPlan& plan, const std::vector<std::span<const std
   std::size_t next = 9;
   if (plan.frame.sinks) c.sink = floats_of(words[next++]);
   if (plan.frame.page_size != 0) c.page_table = words[next];
-  const auto fail = [&](const char* what) { throw InputError("pack of " + spec_text(plan), std::string(what) + " is out of range", "write it again with `halfulp gen`"); };
+  const auto fail = [&](const char* what) {
+    throw InputError("pack of " + spec_text(plan), std::string(what) + " is out of range",
+                     "write it again with `halfulp gen`");
+  };
   if (c.live > c.shape.keys) fail("a number of live tokens");
   for (const std::uint32_t page : c.page_table) {
     if (page >= c.page_table.size()) fail("a page");
@@ -151,7 +167,8 @@ std::vector<std::byte> bytes_of(const AttentionColumn& column, std::span<const s
 std::vector<std::uint32_t> words_of(const AttentionColumn& column, std::span<const std::byte> bytes) {
   const std::size_t size = column.word_bytes();
   std::vector<std::uint32_t> words(bytes.size() / size, 0);
-  for (std::size_t i = 0; i < words.size() * size; ++i) words[i / size] |= std::to_integer<std::uint32_t>(bytes[i]) << (8 * (i % size));
+  for (std::size_t i = 0; i < words.size() * size; ++i)
+    words[i / size] |= std::to_integer<std::uint32_t>(bytes[i]) << (8 * (i % size));
   return words;
 }
 

@@ -20,12 +20,12 @@ struct AttentionColumn {
   std::size_t row_bytes() const { return words() * word_bytes(); }
 };
 
-/// q, k, v by slot; live; score_scale, q_scale, k_scale, v_scale, and logit_scale, their product as the reference forms it;
-/// sink and page_table where the plan has them.
+/// q, k, v by slot; live; score_scale, q_scale, k_scale, v_scale, and logit_scale, their product as the
+/// reference forms it; sink and page_table where the plan has them.
 std::vector<AttentionColumn> attention_inputs(const AttentionPlan& plan);
 
-/// Stages in the order in which a kernel comes to them, O last; O alone without plan.stages. Places of keys or tiles that
-/// a row does not have hold 0.
+/// Stages in the order in which a kernel comes to them, O last; O alone without plan.stages. Places of keys
+/// or tiles that a row does not have hold 0.
 std::vector<AttentionColumn> attention_outputs(const AttentionPlan& plan);
 
 /// A row of every input column, little-endian.

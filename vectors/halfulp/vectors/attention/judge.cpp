@@ -25,7 +25,8 @@ bool is_nan(const FormatSpec& format, std::uint32_t word) {
 }
 
 /// Compares a stage; false when it differs.
-bool compare(const AttentionColumn& column, const std::vector<std::uint32_t>& want, const std::vector<std::uint32_t>& got, std::size_t row, StageTally& tally) {
+bool compare(const AttentionColumn& column, const std::vector<std::uint32_t>& want,
+             const std::vector<std::uint32_t>& got, std::size_t row, StageTally& tally) {
   if (got.empty()) return true;
   const FormatSpec& format = attention::format_named(column.format);
   bool same = true;
@@ -79,7 +80,8 @@ const StageTally* AttentionTally::first() const {
   return found;
 }
 
-ClaimTally judge_probe(const AttentionPlan& plan, const Probe& probe, const AttentionAnswer& answer, const AttentionAnswer* twin) {
+ClaimTally judge_probe(const AttentionPlan& plan, const Probe& probe, const AttentionAnswer& answer,
+                       const AttentionAnswer* twin) {
   ClaimTally tally;
   const std::vector<std::uint32_t>& O = answer.back();
   const FormatSpec& out = attention::format_named(plan.kernel.out);
@@ -87,38 +89,50 @@ ClaimTally judge_probe(const AttentionPlan& plan, const Probe& probe, const Atte
   const auto violated = [&](std::size_t i, const std::string& what) {
     ++tally.violated;
     if (tally.first.empty())
-      tally.first = probe.kind + " (" + probe.title + "), row " + std::to_string(i / width) + ", element " + std::to_string(i % width) + ": " + what;
+      tally.first = probe.kind + " (" + probe.title + "), row " + std::to_string(i / width) + ", element " +
+                    std::to_string(i % width) + ": " + what;
   };
   for (std::size_t i = 0; i < O.size() && i < probe.output.size(); ++i) {
     if (!probe.output[i].made) continue;
     const Admitted admitted = attention::admitted(out, probe.output[i]);
-    if (admitted.holds(out, O[i])) ++(admitted.forced() ? tally.forced : tally.admissible);
-    else violated(i, number_text(static_cast<double>(attention::value_of(out, O[i]))) + " is not in [" + number_text(probe.output[i].low) + ", " + number_text(probe.output[i].high) + "]");
+    if (admitted.holds(out, O[i]))
+      ++(admitted.forced() ? tally.forced : tally.admissible);
+    else
+      violated(i, number_text(static_cast<double>(attention::value_of(out, O[i]))) + " is not in [" +
+                      number_text(probe.output[i].low) + ", " + number_text(probe.output[i].high) + "]");
   }
   if (twin != nullptr) {
     for (std::size_t i = 0; i < O.size(); ++i) {
-      if (O[i] == twin->back()[i]) ++tally.forced;
-      else violated(i, "the bits of the unpermuted problem are others");
+      if (O[i] == twin->back()[i])
+        ++tally.forced;
+      else
+        violated(i, "the bits of the unpermuted problem are others");
     }
   }
   if (!probe.scores.empty() && plan.stages && !answer[0].empty()) {
-    const std::size_t keys = plan.frame.shape.keys, tokens = probe.scores.size() / (answer[0].size() / keys);
+    const std::size_t keys = plan.frame.shape.keys,
+                      tokens = probe.scores.size() / (answer[0].size() / keys);
     for (std::size_t i = 0; i < probe.scores.size(); ++i) {
       const float S = std::bit_cast<float>(answer[0][i / tokens * keys + i % tokens]);
-      if (S == probe.scores[i]) ++tally.forced;
-      else violated(i, "score " + number_text(static_cast<double>(S)) + " is not " + number_text(static_cast<double>(probe.scores[i])));
+      if (S == probe.scores[i])
+        ++tally.forced;
+      else
+        violated(i, "score " + number_text(static_cast<double>(S)) + " is not " +
+                        number_text(static_cast<double>(probe.scores[i])));
     }
   }
   return tally;
 }
 
-std::uint64_t wrong_outputs(const AttentionPlan& plan, const AttentionAnswer& want, const AttentionAnswer& got) {
+std::uint64_t wrong_outputs(const AttentionPlan& plan, const AttentionAnswer& want,
+                            const AttentionAnswer& got) {
   StageTally tally;
   compare(attention_outputs(plan).back(), want.back(), got.back(), 0, tally);
   return tally.wrong;
 }
 
-AttentionTally judge_attention(const AttentionPlan& plan, const AttentionRows& rows, const std::vector<AttentionAnswer>& expected,
+AttentionTally judge_attention(const AttentionPlan& plan, const AttentionRows& rows,
+                               const std::vector<AttentionAnswer>& expected,
                                const std::vector<AttentionAnswer>& answers) {
   AttentionTally tally;
   const auto columns = attention_outputs(plan);
@@ -131,11 +145,13 @@ AttentionTally judge_attention(const AttentionPlan& plan, const AttentionRows& r
     }
     ++tally.rows;
     bool right = true;
-    for (std::size_t i = 0; i < columns.size() && !plan.order_unknown; ++i) right &= compare(columns[i], expected[row][i], answer[i], row, tally.stages[i]);
+    for (std::size_t i = 0; i < columns.size() && !plan.order_unknown; ++i)
+      right &= compare(columns[i], expected[row][i], answer[i], row, tally.stages[i]);
     if (row < rows.probes.size()) {
       const Probe& probe = rows.probes[row];
       const auto twin = static_cast<std::size_t>(std::max(0, probe.same_as));
-      const ClaimTally claims = judge_probe(plan, probe, answer, probe.same_as >= 0 && !answers[twin].empty() ? &answers[twin] : nullptr);
+      const ClaimTally claims = judge_probe(
+          plan, probe, answer, probe.same_as >= 0 && !answers[twin].empty() ? &answers[twin] : nullptr);
       if (!is_promised(plan, probe)) {
         tally.properties.push_back({probe.kind + ": " + probe.title, claims.violated == 0});
       } else {

@@ -1,7 +1,8 @@
 // Judges what a kernel made of the rows of an attention plan.
 //
-// Decides: what counts as wrong. With a spec, bits of every stage that was given; a NaN matches every NaN. With the order
-// unknown, the claims of probes that hold for every kernel; what only some kernels promise is reported as a property.
+// Decides: what counts as wrong. With a spec, bits of every stage that was given; a NaN matches every NaN.
+// With the order unknown, the claims of probes that hold for every kernel; what only some kernels promise
+// is reported as a property.
 #pragma once
 
 #include <cstdint>
@@ -49,15 +50,18 @@ struct AttentionTally {
   const StageTally* first() const;
 };
 
-/// `answers[i]` belongs to row i; empty ones were not given, an empty column neither. `expected` may be empty where the order
-/// is unknown.
-AttentionTally judge_attention(const AttentionPlan& plan, const AttentionRows& rows, const std::vector<AttentionAnswer>& expected,
+/// `answers[i]` belongs to row i; empty ones were not given, an empty column neither. `expected` may be
+/// empty where the order is unknown.
+AttentionTally judge_attention(const AttentionPlan& plan, const AttentionRows& rows,
+                               const std::vector<AttentionAnswer>& expected,
                                const std::vector<AttentionAnswer>& answers);
 
 /// Claims of one probe against its answer. `twin`: the answer that it must repeat, where it must.
-ClaimTally judge_probe(const AttentionPlan& plan, const attention::Probe& probe, const AttentionAnswer& answer, const AttentionAnswer* twin);
+ClaimTally judge_probe(const AttentionPlan& plan, const attention::Probe& probe,
+                       const AttentionAnswer& answer, const AttentionAnswer* twin);
 
 /// Words of O that are wrong.
-std::uint64_t wrong_outputs(const AttentionPlan& plan, const AttentionAnswer& want, const AttentionAnswer& got);
+std::uint64_t wrong_outputs(const AttentionPlan& plan, const AttentionAnswer& want,
+                            const AttentionAnswer& got);
 
 }  // namespace halfulp::vectors

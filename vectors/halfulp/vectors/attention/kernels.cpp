@@ -9,7 +9,8 @@
 namespace halfulp::vectors {
 namespace {
 
-std::vector<AttentionAnswer> answers_of(const AttentionPlan& plan, const std::vector<attention::Stages>& stages) {
+std::vector<AttentionAnswer> answers_of(const AttentionPlan& plan,
+                                        const std::vector<attention::Stages>& stages) {
   std::vector<AttentionAnswer> answers;
   for (const attention::Stages& one : stages) answers.push_back(answer_of(plan, one));
   return answers;
@@ -19,7 +20,9 @@ std::vector<AttentionAnswer> answers_of(const AttentionPlan& plan, const std::ve
 
 AttentionKernel attention_kernel(std::string_view implementation, unsigned threads) {
   if (implementation == "halfulp") {
-    return [threads](const AttentionPlan& plan, const std::vector<attention::Case>& cases) { return answers_of(plan, reference_answers(plan, cases, threads)); };
+    return [threads](const AttentionPlan& plan, const std::vector<attention::Case>& cases) {
+      return answers_of(plan, reference_answers(plan, cases, threads));
+    };
   }
   if (is_attention_spec(implementation)) {
     const attention::KernelSpec spec = parse_attention_spec(implementation).kernel;
@@ -27,8 +30,10 @@ AttentionKernel attention_kernel(std::string_view implementation, unsigned threa
       AttentionPlan own = plan;
       own.kernel = spec;
       const attention::KernelSpec& p = plan.kernel;
-      if (spec.q_format != p.q_format || spec.k_format != p.k_format || spec.v_format != p.v_format || spec.out != p.out)
-        throw InputError("--impl attention:" + attention::text_of(spec), "its formats are not those of the SPEC", "name a kernel of the same formats");
+      if (spec.q_format != p.q_format || spec.k_format != p.k_format || spec.v_format != p.v_format ||
+          spec.out != p.out)
+        throw InputError("--impl attention:" + attention::text_of(spec),
+                         "its formats are not those of the SPEC", "name a kernel of the same formats");
       return answers_of(plan, reference_answers(own, cases, threads));
     };
   }
@@ -40,8 +45,10 @@ AttentionKernel attention_kernel(std::string_view implementation, unsigned threa
     names.push_back(kept[i]);
   }
   const std::string near = nearest_names(implementation, names);
-  throw InputError("implementation '" + std::string(implementation.substr(0, 60)) + "'", "no kernel of attention has that name",
-                   near.empty() ? "use halfulp, attention:PRESET or mutant:NAME" : "nearest names: " + near);
+  throw InputError(
+      "implementation '" + std::string(implementation.substr(0, 60)) + "'",
+      "no kernel of attention has that name",
+      near.empty() ? "use halfulp, attention:PRESET or mutant:NAME" : "nearest names: " + near);
 }
 
 }  // namespace halfulp::vectors

@@ -16,17 +16,20 @@ constexpr std::string_view kPrefix = "attention:", kAny = "any";
 constexpr std::size_t kMostSize = 1 << 16;
 
 InputError refused(std::string_view key, std::string_view value, const char* form) {
-  return InputError("attention rows, " + std::string(key) + "=" + std::string(value.substr(0, 40)), "no such value", std::string("write ") + form);
+  return InputError("attention rows, " + std::string(key) + "=" + std::string(value.substr(0, 40)),
+                    "no such value", std::string("write ") + form);
 }
 
 std::size_t number(std::string_view key, std::string_view value, const char* form, std::size_t least) {
   std::size_t n = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), n);
-  if (error != std::errc() || end != value.data() + value.size() || n < least || n > kMostSize) throw refused(key, value, form);
+  if (error != std::errc() || end != value.data() + value.size() || n < least || n > kMostSize)
+    throw refused(key, value, form);
   return n;
 }
 
-void pair(std::string_view key, std::string_view value, const char* form, std::size_t& first, std::size_t& second) {
+void pair(std::string_view key, std::string_view value, const char* form, std::size_t& first,
+          std::size_t& second) {
   const auto colon = value.find(':');
   if (colon == std::string_view::npos) throw refused(key, value, form);
   first = number(key, value.substr(0, colon), form, 1);
@@ -42,33 +45,52 @@ bool flag(std::string_view key, std::string_view value) {
 bool set_row_key(AttentionPlan& plan, std::string_view key, std::string_view value) {
   Frame& frame = plan.frame;
   Shape& shape = frame.shape;
-  if (key == "heads") pair(key, value, "heads=Q:KV", shape.query_heads, shape.kv_heads);
-  else if (key == "queries") shape.queries = number(key, value, "queries=N", 1);
-  else if (key == "keys") shape.keys = number(key, value, "keys=N", 1);
-  else if (key == "dim") pair(key, value, "dim=D:DV", shape.head_dim, shape.value_dim);
-  else if (key == "page") frame.page_size = number(key, value, "page=N", 0);
-  else if (key == "sinks") frame.sinks = flag(key, value);
-  else if (key == "rows") plan.random_rows = number(key, value, "rows=N", 0);
-  else if (key == "order" && value == "unknown") plan.order_unknown = true;
-  else if (key == "probes") plan.probes = flag(key, value);
-  else if (key == "stages") plan.stages = flag(key, value);
-  else if (key == "cache" && value == "kivi_k") plan.cache = AttentionCache::kivi_k;
-  else if (key == "cache" && value == "codes") plan.cache = AttentionCache::codes;
-  else if (key == "cache") throw refused(key, value, "cache=codes or cache=kivi_k");
-  else return false;
+  if (key == "heads")
+    pair(key, value, "heads=Q:KV", shape.query_heads, shape.kv_heads);
+  else if (key == "queries")
+    shape.queries = number(key, value, "queries=N", 1);
+  else if (key == "keys")
+    shape.keys = number(key, value, "keys=N", 1);
+  else if (key == "dim")
+    pair(key, value, "dim=D:DV", shape.head_dim, shape.value_dim);
+  else if (key == "page")
+    frame.page_size = number(key, value, "page=N", 0);
+  else if (key == "sinks")
+    frame.sinks = flag(key, value);
+  else if (key == "rows")
+    plan.random_rows = number(key, value, "rows=N", 0);
+  else if (key == "order" && value == "unknown")
+    plan.order_unknown = true;
+  else if (key == "probes")
+    plan.probes = flag(key, value);
+  else if (key == "stages")
+    plan.stages = flag(key, value);
+  else if (key == "cache" && value == "kivi_k")
+    plan.cache = AttentionCache::kivi_k;
+  else if (key == "cache" && value == "codes")
+    plan.cache = AttentionCache::codes;
+  else if (key == "cache")
+    throw refused(key, value, "cache=codes or cache=kivi_k");
+  else
+    return false;
   return true;
 }
 
 void check(const AttentionPlan& plan) {
   const Shape& shape = plan.frame.shape;
   if (shape.query_heads % shape.kv_heads != 0)
-    throw InputError("attention rows, heads", "query heads are no multiple of the KV heads", "write e.g. heads=4:2");
+    throw InputError("attention rows, heads", "query heads are no multiple of the KV heads",
+                     "write e.g. heads=4:2");
   if (plan.frame.page_size != 0 && shape.keys % plan.frame.page_size != 0)
     throw InputError("attention rows, page", "keys are no whole pages", "write e.g. keys=320,page=16");
   if (plan.cache == AttentionCache::kivi_k && (plan.kernel.k_format != "f16" || plan.frame.page_size != 0))
-    throw InputError("attention rows, cache=kivi_k", "it makes float16 keys of whole sequences", "write k_format=f16, a model of float16, and no page");
-  if (plan.anything && !plan.probes) throw InputError("attention:any", "without probes nothing can be judged", "leave out probes=no, or name a preset");
-  if (!plan.probes && plan.random_rows == 0) throw InputError("attention rows", "there are none", "leave out probes=no or rows=0");
+    throw InputError("attention rows, cache=kivi_k", "it makes float16 keys of whole sequences",
+                     "write k_format=f16, a model of float16, and no page");
+  if (plan.anything && !plan.probes)
+    throw InputError("attention:any", "without probes nothing can be judged",
+                     "leave out probes=no, or name a preset");
+  if (!plan.probes && plan.random_rows == 0)
+    throw InputError("attention rows", "there are none", "leave out probes=no or rows=0");
 }
 
 }  // namespace
@@ -94,10 +116,14 @@ std::size_t AttentionPlan::tiles() const {
   return (frame.shape.keys + tile - 1) / tile;
 }
 
-bool is_attention_spec(std::string_view text) { return text.starts_with(kPrefix); }
+bool is_attention_spec(std::string_view text) {
+  return text.starts_with(kPrefix);
+}
 
 AttentionPlan parse_attention_spec(std::string_view text) {
-  if (!is_attention_spec(text)) throw InputError("SPEC '" + std::string(text.substr(0, 60)) + "'", "no attention", "write attention:PRESET[,key=value]…");
+  if (!is_attention_spec(text))
+    throw InputError("SPEC '" + std::string(text.substr(0, 60)) + "'", "no attention",
+                     "write attention:PRESET[,key=value]…");
   text.remove_prefix(kPrefix.size());
   AttentionPlan plan;
   std::string kernel;
@@ -109,7 +135,8 @@ AttentionPlan parse_attention_spec(std::string_view text) {
     if (first) {
       plan.anything = plan.order_unknown = word == kAny;
       kernel = plan.anything ? "reference" : std::string(word);
-    } else if (equals == std::string_view::npos || !set_row_key(plan, word.substr(0, equals), word.substr(equals + 1))) {
+    } else if (equals == std::string_view::npos ||
+               !set_row_key(plan, word.substr(0, equals), word.substr(equals + 1))) {
       kernel += "," + std::string(word);
     }
   }
@@ -128,8 +155,10 @@ std::string spec_text(const AttentionPlan& plan) {
   const auto add = [&](const char* key, std::size_t value, std::size_t by_default) {
     if (value != by_default) text += "," + std::string(key) + "=" + std::to_string(value);
   };
-  const auto add_pair = [&](const char* key, std::size_t a, std::size_t b, std::size_t by_default_a, std::size_t by_default_b) {
-    if (a != by_default_a || b != by_default_b) text += "," + std::string(key) + "=" + std::to_string(a) + ":" + std::to_string(b);
+  const auto add_pair = [&](const char* key, std::size_t a, std::size_t b, std::size_t by_default_a,
+                            std::size_t by_default_b) {
+    if (a != by_default_a || b != by_default_b)
+      text += "," + std::string(key) + "=" + std::to_string(a) + ":" + std::to_string(b);
   };
   if (plan.order_unknown && !plan.anything) text += ",order=unknown";
   add_pair("heads", s.query_heads, s.kv_heads, u.query_heads, u.kv_heads);

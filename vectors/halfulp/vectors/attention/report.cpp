@@ -33,7 +33,8 @@ const AttentionColumn& column_named(const std::vector<AttentionColumn>& columns,
 std::string place_text(const AttentionRun& run, const StageTally& stage, const AttentionColumn& column) {
   const attention::Shape& shape = run.plan.frame.shape;
   const std::size_t rows = shape.query_heads * shape.queries, each = column.words() / rows;
-  return "row " + std::to_string(stage.row) + ", query head " + std::to_string(stage.word / each / shape.queries) + ", query " +
+  return "row " + std::to_string(stage.row) + ", query head " +
+         std::to_string(stage.word / each / shape.queries) + ", query " +
          std::to_string(stage.word / each % shape.queries) + ", place " + std::to_string(stage.word % each);
 }
 
@@ -59,7 +60,8 @@ void add_first(const AttentionRun& run, Report& report) {
 }
 
 std::string claims_text(const ClaimTally& claims) {
-  return grouped_digits(claims.violated) + " violated, " + grouped_digits(claims.forced) + " forced, " + grouped_digits(claims.admissible) + " admissible" +
+  return grouped_digits(claims.violated) + " violated, " + grouped_digits(claims.forced) + " forced, " +
+         grouped_digits(claims.admissible) + " admissible" +
          (claims.undecided == 0 ? "" : ", " + grouped_digits(claims.undecided) + " undecided");
 }
 
@@ -67,12 +69,20 @@ std::string claims_text(const ClaimTally& claims) {
 
 Report report_of(const AttentionRun& run) {
   Report report;
-  report.outcome = run.failed() ? Report::Outcome::failed : run.passed() ? Report::Outcome::passed : Report::Outcome::incomplete;
-  report.verdict = run.plan.order_unknown ? (run.failed() ? "VIOLATION" : run.passed() ? "no violation" : "incomplete")
-                                          : (run.failed() ? "MISMATCH" : run.passed() ? "bit-exact" : "incomplete");
+  report.outcome = run.failed()   ? Report::Outcome::failed
+                   : run.passed() ? Report::Outcome::passed
+                                  : Report::Outcome::incomplete;
+  report.verdict = run.plan.order_unknown ? (run.failed()   ? "VIOLATION"
+                                             : run.passed() ? "no violation"
+                                                            : "incomplete")
+                                          : (run.failed()   ? "MISMATCH"
+                                             : run.passed() ? "bit-exact"
+                                                            : "incomplete");
   report.spec = spec_text(run.plan);
   report.implementation = run.implementation;
-  report.checked = run.plan.order_unknown ? run.tally.claims.violated + run.tally.claims.forced + run.tally.claims.admissible + run.tally.claims.undecided : run.tally.compared();
+  report.checked = run.plan.order_unknown ? run.tally.claims.violated + run.tally.claims.forced +
+                                                run.tally.claims.admissible + run.tally.claims.undecided
+                                          : run.tally.compared();
   report.mismatched = run.plan.order_unknown ? run.tally.claims.violated : run.tally.wrong();
   report.seconds = run.seconds;
   report.findings = run.findings;
@@ -81,18 +91,25 @@ Report report_of(const AttentionRun& run) {
     report.reproduce += " --level " + std::string(name_of(run.level));
     if (run.seed != 0) report.reproduce += " --seed " + std::to_string(run.seed);
   }
-  const auto fact = [&](const char* label, const std::string& text) { report.facts.push_back({label, text}); };
+  const auto fact = [&](const char* label, const std::string& text) {
+    report.facts.push_back({label, text});
+  };
   fact("under test", run.implementation + (run.version.empty() ? "" : " (" + run.version + ")"));
   if (run.of_pack) fact("pack", printable(run.subject, 200));
-  fact("level", std::string(name_of(run.level)) + ": " + grouped_digits(run.rows.probes.size()) + " probes, " +
-                    grouped_digits(run.rows.cases.size() - run.rows.probes.size()) + " random rows, seed " + std::to_string(run.seed));
+  fact("level", std::string(name_of(run.level)) + ": " + grouped_digits(run.rows.probes.size()) +
+                    " probes, " + grouped_digits(run.rows.cases.size() - run.rows.probes.size()) +
+                    " random rows, seed " + std::to_string(run.seed));
   if (!run.plan.order_unknown)
-    fact("checked", grouped_digits(run.tally.rows) + " rows, " + grouped_digits(run.tally.compared()) + " words: " + grouped_digits(run.tally.wrong()) +
-                        " differ in " + grouped_digits(run.tally.rows_wrong) + " rows");
-  if (run.tally.rows < run.rows.cases.size()) fact("no answer", grouped_digits(run.rows.cases.size() - run.tally.rows) + " rows");
+    fact("checked", grouped_digits(run.tally.rows) + " rows, " + grouped_digits(run.tally.compared()) +
+                        " words: " + grouped_digits(run.tally.wrong()) + " differ in " +
+                        grouped_digits(run.tally.rows_wrong) + " rows");
+  if (run.tally.rows < run.rows.cases.size())
+    fact("no answer", grouped_digits(run.rows.cases.size() - run.tally.rows) + " rows");
   fact("proved", claims_text(run.tally.claims));
-  if (run.plan.order_unknown && run.tally.claims.forced == 0) fact("note", "no element was forced: the run proves nothing");
-  for (const AttentionProperty& property : run.tally.properties) fact("property", property.text + ": " + (property.holds ? "yes" : "no"));
+  if (run.plan.order_unknown && run.tally.claims.forced == 0)
+    fact("note", "no element was forced: the run proves nothing");
+  for (const AttentionProperty& property : run.tally.properties)
+    fact("property", property.text + ": " + (property.holds ? "yes" : "no"));
   if (run.plan.order_unknown) {
     if (!run.tally.claims.first.empty()) {
       report.first = "first violation";
@@ -108,14 +125,23 @@ Report report_of(const AttentionRun& run) {
     add_first(run, report);
   }
   if (run.tally.rows_wrong == 0) return report;
-  report.diagnosis_title = "what would explain it (" + grouped_digits(run.tally.rows) + " rows; " + grouped_digits(run.tried) + " kernels tried)";
+  report.diagnosis_title = "what would explain it (" + grouped_digits(run.tally.rows) + " rows; " +
+                           grouped_digits(run.tried) + " kernels tried)";
   for (const AttentionFit& fit : run.fits)
-    report.diagnosis.push_back({fit.rows == run.tally.rows ? "all" : "", fit.behaviour + (fit.rows == run.tally.rows ? "" : "  matches except " + grouped_digits(run.tally.rows - fit.rows) + " rows")});
-  if (run.fits.empty()) report.diagnosis.push_back({"", "no named kernel explains more rows than the SPEC"});
+    report.diagnosis.push_back(
+        {fit.rows == run.tally.rows ? "all" : "",
+         fit.behaviour +
+             (fit.rows == run.tally.rows
+                  ? ""
+                  : "  matches except " + grouped_digits(run.tally.rows - fit.rows) + " rows")});
+  if (run.fits.empty())
+    report.diagnosis.push_back({"", "no named kernel explains more rows than the SPEC"});
   report.group_heads = {"stage", "differ", "of", "first"};
   for (const StageTally& stage : run.tally.stages) {
     if (stage.wrong > 0)
-      report.groups.push_back({stage.name, grouped_digits(stage.wrong), grouped_digits(stage.compared), place_text(run, stage, column_named(attention_outputs(run.plan), stage.name))});
+      report.groups.push_back(
+          {stage.name, grouped_digits(stage.wrong), grouped_digits(stage.compared),
+           place_text(run, stage, column_named(attention_outputs(run.plan), stage.name))});
   }
   return report;
 }
@@ -133,14 +159,22 @@ std::string attention_json(const AttentionRun& run) {
                {"rows_wrong", run.tally.rows_wrong},
                {"checked", report.checked},
                {"mismatches", report.mismatched},
-               {"claims", {{"violated", run.tally.claims.violated}, {"forced", run.tally.claims.forced}, {"admissible", run.tally.claims.admissible}, {"undecided", run.tally.claims.undecided}}}};
+               {"claims",
+                {{"violated", run.tally.claims.violated},
+                 {"forced", run.tally.claims.forced},
+                 {"admissible", run.tally.claims.admissible},
+                 {"undecided", run.tally.claims.undecided}}}};
   const StageTally* first = run.plan.order_unknown ? nullptr : run.tally.first();
   json["first_stage"] = first == nullptr ? Json(nullptr) : Json(first->name);
   Json stages = Json::array(), properties = Json::array(), fits = Json::array(), findings = Json::array();
-  for (const StageTally& stage : run.tally.stages) stages.push_back({{"stage", stage.name}, {"compared", stage.compared}, {"wrong", stage.wrong}});
-  for (const AttentionProperty& property : run.tally.properties) properties.push_back({{"property", property.text}, {"holds", property.holds}});
-  for (const AttentionFit& fit : run.fits) fits.push_back({{"behaviour", fit.behaviour}, {"rows", fit.rows}});
-  for (const KernelFinding& one : run.findings) findings.push_back({{"kind", name_of(one.trouble)}, {"text", one.text}});
+  for (const StageTally& stage : run.tally.stages)
+    stages.push_back({{"stage", stage.name}, {"compared", stage.compared}, {"wrong", stage.wrong}});
+  for (const AttentionProperty& property : run.tally.properties)
+    properties.push_back({{"property", property.text}, {"holds", property.holds}});
+  for (const AttentionFit& fit : run.fits)
+    fits.push_back({{"behaviour", fit.behaviour}, {"rows", fit.rows}});
+  for (const KernelFinding& one : run.findings)
+    findings.push_back({{"kind", name_of(one.trouble)}, {"text", one.text}});
   json["stages"] = stages;
   json["properties"] = properties;
   json["diagnosis"] = fits;

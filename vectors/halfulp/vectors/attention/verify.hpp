@@ -41,10 +41,12 @@ struct AttentionRun {
 };
 
 /// A kernel of this project.
-AttentionRun verify_attention(const AttentionPlan& plan, AttentionRows rows, const AttentionKernel& kernel, int threads = 1);
+AttentionRun verify_attention(const AttentionPlan& plan, AttentionRows rows, const AttentionKernel& kernel,
+                              int threads = 1);
 
 /// A kernel of a user: all rows in one job.
-AttentionRun verify_attention(const AttentionPlan& plan, AttentionRows rows, const Plug& plug, int threads = 1);
+AttentionRun verify_attention(const AttentionPlan& plan, AttentionRows rows, const Plug& plug,
+                              int threads = 1);
 
 /// What another kernel makes of the rows of a plan: O alone.
 struct AttentionSuspect {
@@ -54,10 +56,12 @@ struct AttentionSuspect {
 /// Presets of the same formats, with the masks and the output of the plan, and the mutants of such specs.
 std::vector<AttentionSuspect> attention_suspects(const AttentionPlan& plan, const AttentionRows& rows);
 
-/// Suspects by how many rows of O they explain, best first: a handful, and all that explain every row. Those that explain no more
-/// rows than `by_spec`, which the plan explains itself, are left out.
-std::vector<AttentionFit> explain_answers(const AttentionPlan& plan, const std::vector<AttentionSuspect>& suspects,
-                                          const std::vector<AttentionAnswer>& answers, std::uint64_t by_spec);
+/// Suspects by how many rows of O they explain, best first: a handful, and all that explain every row.
+/// Those that explain no more rows than `by_spec`, which the plan explains itself, are left out.
+std::vector<AttentionFit> explain_answers(const AttentionPlan& plan,
+                                          const std::vector<AttentionSuspect>& suspects,
+                                          const std::vector<AttentionAnswer>& answers,
+                                          std::uint64_t by_spec);
 
 Report report_of(const AttentionRun& run);
 /// One object and a line end.

@@ -105,7 +105,7 @@ void check_manifest(const Manifest& manifest, std::string_view origin) {
     throw InputError("file '" + std::string(origin) + "'", why, "write it again with `halfulp gen`");
   };
   if (std::find(std::begin(kKinds), std::end(kKinds), manifest.kind) == std::end(kKinds))
-    fail("its kind is none of cast, decode, recipe, tensor, mma");
+    fail("its kind is none of cast, decode, recipe, mma, attention, tensor");
   if (manifest.spec.empty()) fail("its SPEC is empty");
   if (manifest.columns.empty() || manifest.columns.size() > kMostColumns)
     fail("a pack has 1 to 64 columns");
