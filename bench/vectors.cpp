@@ -1,5 +1,5 @@
 // Goals of `halfulp gen`: millions of vectors a second and core, made and written to a file in memory
-// (/dev/shm).
+// (/dev/shm); and of `halfulp verify --got`: its speed beside that of reading the file.
 //
 // The cast is f32 to e4m3 at the level exhaustive, from ranges all over the 2^32 rows. A vector is source,
 // code, flags and status: 10 bytes raw, 15 bytes as text.
@@ -13,8 +13,10 @@
 #include "goal.hpp"
 #include "halfulp/tensors/bytes.hpp"
 #include "halfulp/tensors/output_file.hpp"
+#include "halfulp/vectors/kernels/got.hpp"
 #include "halfulp/vectors/pack/form_lines.hpp"
 #include "halfulp/vectors/pack/rows.hpp"
+#include "halfulp/vectors/verify.hpp"
 
 namespace halfulp::bench {
 namespace {
@@ -142,9 +144,56 @@ Comparison hashed_pack() {
       static_cast<double>(rows.manifest().rows));
 }
 
+/// The right answers of every word of f32 as a raw file, which goes away with it.
+class AllAnswers {
+ public:
+  AllAnswers() : path_(memory_path("answers")) {
+    constexpr std::uint64_t kBytes = std::uint64_t{1} << 32, kRows = 1 << 20;
+    if (std::filesystem::space("/dev/shm").available < kBytes + (kBytes >> 3)) throw Skip{"/dev/shm has no room for 4 GiB"};
+    tensors::OutputFile file(path_);
+    std::vector<std::byte> codes(kRows);
+    std::vector<std::span<std::byte>> columns(source().manifest().columns.size());
+    columns[1] = codes;
+    for (std::uint64_t first = 0; first < kBytes; first += kRows) {
+      source().fill(first, kRows, columns);
+      file.write(codes);
+    }
+    file.commit();
+  }
+  ~AllAnswers() { std::filesystem::remove(path_); }
+  AllAnswers(const AllAnswers&) = delete;
+  AllAnswers& operator=(const AllAnswers&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+/// `verify cast:f32:e4m3 --level exhaustive --got FILE` on one thread, against reading the file in the same pieces.
+Comparison verification() {
+  const AllAnswers answers;
+  const double rows = static_cast<double>(std::uint64_t{1} << 32);
+  const Kernel reading{[&] {
+                         constexpr std::uint64_t kPiece = 1 << 15;
+                         const tensors::Bytes file = tensors::open_file(answers.path());
+                         std::vector<std::byte> piece(kPiece);
+                         for (std::uint64_t at = 0; at < file->size(); at += kPiece) file->read(at, piece);
+                       },
+                       rows};
+  const Kernel verifying{[&] {
+                           const vectors::Verdict verdict =
+                               vectors::verify(vectors::got(answers.path()), vectors::parse_spec("cast:f32:e4m3"),
+                                               {.level = vectors::Level::exhaustive, .seed = 0, .threads = 1, .progress = {}});
+                           if (!verdict.passed() || verdict.tally.checked != std::uint64_t{1} << 32) throw Skip{"WRONG VERDICT"};
+                         },
+                         rows};
+  return compare(verifying, reading);
+}
+
 }  // namespace
 
 void add_goals() {
+  add_goal("vectors: verification of answers", 0.8, "x reading", verification);
   add_goal("vectors: raw binary", 130, "M vectors/s", raw_binary);
   add_goal("vectors: text", 90, "M vectors/s", text);
   add_goal("vectors: hashed pack", 60, "M vectors/s", hashed_pack);

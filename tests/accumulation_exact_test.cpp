@@ -47,6 +47,10 @@ void check(const std::string& name_a, const std::string& name_b, int specials_in
       b.push_back(word(fb));
       if (k % block == 0) exponents.push_back(static_cast<int>(random() % 509) - 254);
     }
+    if (dot.decodes()) {
+      const ExactUnpacked decoded = dot.value(dot.decoded_a(a), dot.decoded_b(b)), words = dot.value(a, b);
+      EXPECT_EQ(decoded, words) << name_a << " " << name_b << ", decoded";
+    }
     const ExactUnpacked plain = dot.value(a, b), scaled = dot.scaled_value(a, b, exponents, block);
     for (const char* target : {"f32", "bf16", "e4m3", "e5m2fnuz", "f64"}) {
       const FormatSpec to = find_format(target)->spec;
@@ -83,6 +87,31 @@ TEST(ExactDots, WidthsAreTheStatedOnes) {
   EXPECT_EQ(width("f16", "f16"), ExactDot::Width::bits128);
   EXPECT_EQ(width("bf16", "bf16"), ExactDot::Width::wide);
   EXPECT_EQ(width("f32", "f32"), ExactDot::Width::wide);
+}
+
+TEST(ExactDots, NarrowFormatsAreDecodedOnce) {
+  const auto decodes = [](const char* a, const char* b) { return ExactDot(find_format(a)->spec, find_format(b)->spec).decodes(); };
+  EXPECT_TRUE(decodes("e4m3", "e4m3"));
+  EXPECT_TRUE(decodes("e3m2", "e2m1"));
+  EXPECT_FALSE(decodes("e5m2", "e5m2"));
+  EXPECT_FALSE(decodes("f16", "f16"));
+  // Long rows of the largest numbers, of both signs and of one: 32-bit lanes would overflow were they not emptied.
+  const FormatSpec e4m3 = spec_of("e4m3");
+  const ExactDot dot(e4m3, e4m3);
+  for (const std::size_t count : {std::size_t{8191}, std::size_t{8200}, std::size_t{65536}}) {
+    std::vector<std::uint32_t> a(count, 0x7e), b(count, 0x7e);
+    for (const std::string_view level : simd_targets()) {
+      ASSERT_TRUE(set_simd_level(level));
+      const ExactUnpacked sum = dot.value(dot.decoded_a(a), dot.decoded_b(b));
+      EXPECT_EQ(sum.significand, static_cast<uint128>(count) * 448 * 448 * 512 * 512) << level;
+      EXPECT_EQ(sum.exponent, -18);
+      a[count / 2] = 0xfd;
+      b[count - 1] = 0xc1;
+      EXPECT_EQ(dot.value(dot.decoded_a(a), dot.decoded_b(b)), dot.value(a, b)) << level;
+      a[count / 2] = b[count - 1] = 0x7e;
+    }
+  }
+  set_simd_level("");
 }
 
 }  // namespace

@@ -75,7 +75,7 @@ std::size_t wrong_elements(const Matrices& x, int threads) {
 std::vector<MmaSpec> specs() {
   std::vector<MmaSpec> all;
   for (const char* name : {"hopper_fp8_wgmma", "ada_fp8", "hopper_fp8_mma_sync", "hopper_f16", "ampere_tf32", "volta_f16", "turing_f16",
-                           "blackwell_f8f6f4", "blackwell_mxf8f6f4", "blackwell_mxf4nvf4", "cdna3_fp8", "f32_tree"}) {
+                           "blackwell_f8f6f4", "blackwell_mxf8f6f4", "blackwell_mxf4nvf4", "cdna3_fp8", "f32_tree", "f32_warp_tree"}) {
     const auto of_model = specs_of(find_model(name));
     for (std::size_t i = 0; i < of_model.size(); i += of_model.size() > 16 ? of_model.size() / 8 : 1) all.push_back(of_model[i]);
   }

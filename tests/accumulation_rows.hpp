@@ -38,7 +38,8 @@ struct OwnedRow {
 class RowMaker {
  public:
   RowMaker(const MmaSpec& spec, std::uint64_t seed)
-      : spec_(spec), a_(spec.a), b_(spec.b), c_(halfulp::accumulation::format_of(spec.output)), random_(seed) {}
+      : spec_(spec), a_(spec.a), b_(spec.b), c_(halfulp::accumulation::format_of(spec.output)),
+        scale_(halfulp::accumulation::scale_block(spec) != 0 ? halfulp::accumulation::scale_format(spec) : spec.a), random_(seed) {}
 
   /// `count` products; `chunk`: the products that cancel each other stand in one chunk.
   OwnedRow row(RowClass row_class, std::size_t count) {
@@ -71,13 +72,13 @@ class RowMaker {
 
  private:
   struct Words {
-    explicit Words(const FormatSpec& s) : spec(s) {}
+    explicit Words(const FormatSpec& s) : spec(s) {
+      if (spec.storage_bits() > 16) return;
+      for (std::uint32_t word = 0; word < std::uint32_t{1} << spec.storage_bits(); ++word) finite_.push_back(by_value(word));
+    }
     FormatSpec spec;
     std::uint32_t sign() const { return spec.is_signed ? std::uint32_t{1} << (spec.width - 1 + spec.storage_shift) : 0; }
-    bool finite(std::uint32_t word) const {
-      if (spec.encoding != halfulp::Encoding::floating) return true;
-      return halfulp::oracle::value_of(spec, word).is_finite();
-    }
+    bool finite(std::uint32_t word) const { return finite_.empty() ? by_value(word) : finite_[word]; }
     /// A number with that exponent field.
     std::uint32_t with_field(std::uint64_t field, std::uint64_t random) const {
       const std::uint64_t fraction = random & ((std::uint64_t{1} << spec.fraction_bits) - 1);
@@ -85,6 +86,12 @@ class RowMaker {
       return static_cast<std::uint32_t>(((negative << (spec.width - 1)) | (field << spec.fraction_bits) | fraction) << spec.storage_shift);
     }
     std::uint64_t fields() const { return std::uint64_t{1} << spec.exponent_bits; }
+
+   private:
+    bool by_value(std::uint32_t word) const {
+      return spec.encoding != halfulp::Encoding::floating || halfulp::oracle::value_of(spec, word).is_finite();
+    }
+    std::vector<bool> finite_;  // empty for formats of more than 16 bits
   };
 
   std::uint32_t raw(const Words& f) { return static_cast<std::uint32_t>((random_() & ((std::uint64_t{1} << f.spec.width) - 1)) << f.spec.storage_shift); }
@@ -126,8 +133,8 @@ class RowMaker {
   }
 
   std::uint32_t scale(RowClass row_class) {
-    const FormatSpec& format = halfulp::accumulation::scale_format(spec_);
-    const Words f(format);
+    const Words& f = scale_;
+    const FormatSpec& format = f.spec;
     for (;;) {
       std::uint32_t w = raw(f);
       if (row_class == RowClass::raw || row_class == RowClass::specials) return w;
@@ -139,7 +146,7 @@ class RowMaker {
   }
 
   MmaSpec spec_;
-  Words a_, b_, c_;
+  Words a_, b_, c_, scale_;
   std::mt19937_64 random_;
 };
 

@@ -6,8 +6,8 @@
 #include "halfulp/unpacked.hpp"
 #include "halfulp/vectors/blocks/recipe_diagnose.hpp"
 #include "halfulp/vectors/blocks/recipe_kernels.hpp"
-#include "halfulp/vectors/blocks/recipe_report.hpp"
 #include "halfulp/vectors/blocks/recipe_verify.hpp"
+#include "halfulp/vectors/reports/report_recipe.hpp"
 
 namespace halfulp::vectors {
 namespace {
@@ -124,7 +124,7 @@ TEST(BlockAdmissible, a_verdict_says_how_many_blocks_match_another_result_and_wh
   const RecipePlan plan = parse_recipe_spec("recipe:nvfp4/flashinfer,rows=48");
   RecipeVerdict verdict = verify_recipe(plan, recipe_kernel(plan, "halfulp"));
   EXPECT_TRUE(verdict.passed());
-  EXPECT_EQ(recipe_verdict_text(verdict, {}, false).find("admissible"), std::string::npos);
+  EXPECT_EQ(report_text(report_of(RecipeRun{verdict, {}, {}, {}, {}, false}), false).find("admissible"), std::string::npos);
   for (std::size_t i = 0; i < verdict.answers.rows.size(); ++i) {
     for (const RowAnswer& other : admissible_answers(plan, verdict.rows.rows[i])) {
       if (wrong_blocks(plan, {verdict.rows.expected[i]}, other) > 0) verdict.answers.rows[i] = other;
@@ -133,9 +133,9 @@ TEST(BlockAdmissible, a_verdict_says_how_many_blocks_match_another_result_and_wh
   verdict.tally = judge_blocks(plan, verdict.rows, verdict.answers.rows);
   EXPECT_TRUE(verdict.passed());
   ASSERT_GT(verdict.tally.by_choice, 0u);
-  const std::string text = recipe_verdict_text(verdict, {}, false);
+  const std::string text = report_text(report_of(RecipeRun{verdict, {}, {}, {}, {}, false}), false);
   EXPECT_EQ(text.substr(0, 9), "bit-exact");
-  EXPECT_NE(text.find("  admissible       " + std::to_string(verdict.tally.by_choice) + " of "),
+  EXPECT_NE(text.find("  admissible    " + std::to_string(verdict.tally.by_choice) + " of "),
             std::string::npos)
       << text;
   EXPECT_NE(text.find("approximate"), std::string::npos);

@@ -1,8 +1,7 @@
-// Recipe packs: SPECs, rows of the levels, bytes, the judge, packs on disk.
+// Recipe packs: SPECs, rows of the levels, bytes, the judge.
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <filesystem>
 #include <map>
 #include <set>
 
@@ -13,17 +12,16 @@
 #include "halfulp/vectors/blocks/recipe_columns.hpp"
 #include "halfulp/vectors/blocks/recipe_diagnose.hpp"
 #include "halfulp/vectors/blocks/recipe_kernels.hpp"
-#include "halfulp/vectors/blocks/recipe_pack.hpp"
+#include "halfulp/vectors/blocks/recipe_rows.hpp"
 #include "halfulp/vectors/blocks/recipe_report.hpp"
 #include "halfulp/vectors/blocks/recipe_verify.hpp"
 #include "halfulp/vectors/blocks/row_flags.hpp"
 #include "halfulp/vectors/blocks/strata.hpp"
 #include "halfulp/vectors/implementation.hpp"
+#include "halfulp/vectors/reports/report_recipe.hpp"
 
 namespace halfulp::vectors {
 namespace {
-
-namespace fs = std::filesystem;
 
 std::string error_of(const std::function<void()>& body) {
   try {
@@ -32,13 +30,6 @@ std::string error_of(const std::function<void()>& body) {
     return error.what();
   }
   return "no error";
-}
-
-/// A folder of this test's own, empty.
-std::string folder(const std::string& name) {
-  const fs::path path = fs::temp_directory_path() / ("halfulp_block_packs_" + name);
-  fs::remove_all(path);
-  return path.string();
 }
 
 // ---- SPECs ----
@@ -326,75 +317,18 @@ TEST(RecipeJudge, FailuresKeepWhatArrived) {
 
 TEST(RecipeReport, TheCardShowsTheStepsAndACommand) {
   const RecipePlan plan = parse_recipe_spec("recipe:mxfp4/ocp_floor,rows=40");
-  const RecipeVerdict verdict = verify_recipe(plan, recipe_kernel(plan, "mutant:scale_one_up"),
-                                              {.implementation = "mutant:scale_one_up"});
-  const std::string text =
-      recipe_verdict_text(verdict, diagnose_blocks(plan, verdict.rows, verdict.answers.rows), false);
+  RecipeRun run;
+  run.verdict = verify_recipe(plan, recipe_kernel(plan, "mutant:scale_one_up"),
+                              {.implementation = "mutant:scale_one_up"});
+  run.diagnosis = diagnose_blocks(plan, run.verdict.rows, run.verdict.answers.rows);
+  const std::string text = report_text(report_of(run), false);
   for (const char* words :
        {"MISMATCH", "pow2_floor(a)", "expected codes", "got codes",
-        "| halfulp quantize --recipe mxfp4/ocp_floor", "rows match scale twice as large", "class"})
+        "| halfulp quantize --recipe mxfp4/ocp_floor", "scale twice as large", "class"})
     EXPECT_NE(text.find(words), std::string::npos) << words << "\n" << text;
-  const std::string json = recipe_verdict_json(verdict, {});
+  const std::string json = recipe_verdict_json(run.verdict, {});
   EXPECT_EQ(json.back(), '\n');
   EXPECT_NE(json.find("\"verdict\":\"MISMATCH\""), std::string::npos);
-}
-
-// ---- packs on disk ----
-
-TEST(RecipePacks, WrittenAndReadBack) {
-  const RecipePlan plan = parse_recipe_spec("recipe:nvfp4/torchao,rows=20,packing=low_first");
-  const std::string path = folder("round_trip");
-  const auto source = recipe_rows(plan, Level::stratified, 3, 2);
-  const auto writer = write_pack(path, source->manifest());
-  write_rows(*source, *writer);
-  writer->commit();
-  const RecipePack pack = read_recipe_pack(*read_pack(path));
-  EXPECT_EQ(spec_text(pack.plan), spec_text(plan));
-  EXPECT_EQ(pack.rows.rows.size(), 20u);
-  EXPECT_TRUE(verify_rows(pack.plan, pack.rows, recipe_kernel(pack.plan, "halfulp")).passed());
-  fs::remove_all(path);
-}
-
-/// Packs whose hashes are right and whose contents lie.
-TEST(RecipePacks, LiesAreRefused) {
-  const RecipePlan plan = parse_recipe_spec("recipe:mxfp4/ocp_floor,rows=6,task=dequantize");
-  const auto source = recipe_rows(plan, Level::specials, 0, 1);
-  const auto refused = [&](const std::string& name, const std::function<void(Manifest&)>& lie,
-                           std::size_t column, std::byte byte) {
-    const std::string path = folder(name);
-    Manifest manifest = source->manifest();
-    std::vector<std::vector<std::byte>> bytes;
-    std::vector<std::span<std::byte>> spans;
-    for (const ColumnInfo& info : manifest.columns) bytes.emplace_back(info.row_bytes() * manifest.rows);
-    for (auto& one : bytes) spans.emplace_back(one);
-    source->fill(0, manifest.rows, spans);
-    if (column < bytes.size()) bytes[column][1] ^= byte;
-    lie(manifest);
-    const auto writer = write_pack(path, manifest);
-    for (std::size_t i = 0; i < bytes.size(); ++i) writer->write(i, bytes[i]);
-    writer->commit();
-    const std::string error = error_of([&] { read_recipe_pack(*read_pack(path, Hashes::trusted)); });
-    fs::remove_all(path);
-    return error;
-  };
-  const std::size_t none = 99;
-  EXPECT_EQ(refused("honest", [](Manifest&) {}, none, {}), "no error");
-  EXPECT_NE(refused(
-                "expected", [](Manifest&) {}, 2, std::byte{4})
-                .find("not what this version computes"),
-            std::string::npos);
-  EXPECT_NE(refused(
-                "code", [](Manifest&) {}, 1, std::byte{0x40})
-                .find("does not fit the 4 bits"),
-            std::string::npos);
-  EXPECT_NE(
-      refused("shape", [](Manifest& m) { m.spec = "recipe:mxfp4/ocp_floor,task=dequantize,shape=4x64"; },
-              none, {})
-          .find("shape and format"),
-      std::string::npos);
-  EXPECT_NE(refused("recipe", [](Manifest& m) { m.spec = "recipe:mxfp4/ocp_flor"; }, none, {})
-                .find("nearest names"),
-            std::string::npos);
 }
 
 }  // namespace

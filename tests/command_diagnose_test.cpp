@@ -109,4 +109,37 @@ TEST(Coverage, counts_a_level_and_a_pack_alike) {
   EXPECT_NE(text.out.find("proves        exhaustive\n"), std::string::npos) << text.out;
 }
 
+TEST(Coverage, gen_prints_what_it_wrote) {
+  const Folder folder;
+  for (const char* spec : {"cast:f32:e4m3", "recipe:mxfp4/ocp_floor,rows=40"}) {
+    const command::Result level = run({"coverage", spec});
+    EXPECT_EQ(level.status, 0) << level.error;
+    const command::Result gen = run({"gen", spec, "-o", folder / (std::string(spec).substr(0, 4) + ".npz"), "--coverage"});
+    EXPECT_EQ(gen.status, 0) << gen.error;
+    EXPECT_EQ(gen.out.substr(gen.out.find('\n') + 1), level.out);
+    const command::Result json = run({"gen", spec, "-o", folder / std::string(spec).substr(0, 4), "--coverage", "--json"});
+    EXPECT_EQ(Json::parse(json.out)["coverage"], Json::parse(run({"coverage", spec, "--json"}).out));
+  }
+  const command::Result all = run({"gen", "cast:f16:e4m3", "--level", "exhaustive", "-o", folder / "all", "--coverage"});
+  EXPECT_EQ(all.status, 0) << all.error;
+  EXPECT_NE(all.out.find("proves        exhaustive\n"), std::string::npos) << all.out;
+}
+
+TEST(Coverage, of_a_recipe_counts_codes_scales_and_pairs) {
+  const Json json = Json::parse(run({"coverage", "recipe:mxfp4/ocp_floor", "--json"}).out);
+  EXPECT_EQ(json["proves"], "sampled");
+  EXPECT_EQ(json["codes"], (Json{{"reached", 16}, {"all", 16}}));
+  EXPECT_EQ(json["scales"], (Json{{"reached", 254}, {"all", 256}}));  // 253 and 254 are beyond binary32
+  EXPECT_GE(json["pairs"]["reached"], 251 * 16);                      // all codes beside the scales 2 to 252
+  EXPECT_EQ(json["pairs"]["all"], 254 * 16);
+  EXPECT_GT(json["flags"]["tie"], 0);
+  const Json few = Json::parse(run({"coverage", "recipe:mxfp4/ocp_floor,task=dequantize,rows=1", "--json"}).out);
+  EXPECT_EQ(few["rows"], 1);
+  EXPECT_LT(few["scales"]["reached"], 9);
+  const Json values = Json::parse(run({"coverage", "recipe:mxfp4/ocp_floor,task=fake_quantize", "--json"}).out);
+  EXPECT_FALSE(values.contains("codes"));
+  const command::Result refused = run({"coverage", "recipe:mxfp4/ocp_floor", "--level", "exhaustive"});
+  EXPECT_EQ(refused.status, 2);
+}
+
 }  // namespace

@@ -74,7 +74,7 @@ TEST(CommandMma, TheListNamesEveryModelOnce) {
   for (const char* name : {"volta_f16", "turing_f16", "ampere_f16", "ampere_tf32", "ada_fp8", "hopper_f16", "hopper_tf32", "hopper_fp8_wgmma",
                            "hopper_fp8_mma_sync", "blackwell_f16", "blackwell_tf32", "blackwell_f8f6f4", "blackwell_mxf8f6f4", "blackwell_mxf4",
                            "blackwell_mxf4nvf4", "int8_imma", "cdna1_f16", "cdna1_bf16", "cdna1_bf16_1k", "cdna2_f16", "cdna2_bf16",
-                           "cdna2_bf16_1k", "cdna3_f16", "cdna3_xf32", "cdna3_fp8", "exact", "f32_sequential", "f32_fma_sequential", "f32_tree"}) {
+                           "cdna2_bf16_1k", "cdna3_f16", "cdna3_xf32", "cdna3_fp8", "exact", "f32_sequential", "f32_fma_sequential", "f32_tree", "f32_warp_tree"}) {
     EXPECT_NE(list.out.find("\n" + std::string(name) + " "), std::string::npos) << name;
     EXPECT_NE(json.out.find("{\"name\":\"" + std::string(name) + "\""), std::string::npos) << name;
   }

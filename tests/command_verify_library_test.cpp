@@ -42,7 +42,7 @@ TEST_F(Verify, a_library_that_crashes_hangs_or_ends_is_named_with_the_row) {
        {Case{"segv", "crash", ", input 0x3f800000: it crashed: signal 11", 3},
         Case{"abort", "crash", ", input 0x3f800000: it crashed: signal 6", 3},
         Case{"exit", "crash", ", input 0x3f800000: it ended the process: exit status 3", 3},
-        Case{"hang", "time-out", "no answer within 1 s", 3},
+        Case{"hang", "time-out", ", input 0x3f800000: no answer within 1 s, stopped", 3},
         Case{"error", "failure", "it reports error 12: no\\x09device", 3},
         Case{"crash_at_start", "crash", "while it was loaded: signal 6", 3},
         Case{"overrun", "out of bounds", "it wrote behind the end of expected", 1},

@@ -103,6 +103,32 @@ TEST(OracleIncludes, TheAccumulationTwinIncludesNothingThatTheEngineDecides) {
   EXPECT_GT(includes, 15);
 }
 
+TEST(OracleIncludes, TheAttentionTwinIncludesNothingThatTheEngineDecides) {
+  constexpr std::array allowed = {"halfulp/config.hpp", "halfulp/spec.hpp", "halfulp/policy.hpp", "halfulp/formats.hpp", "halfulp/accumulation/model.hpp",
+                                  "halfulp/accumulation/models.hpp", "halfulp/accumulation/sum_exact.hpp", "halfulp/accumulation/detail/exact_number.hpp",
+                                  "halfulp/attention/kernel_spec.hpp", "halfulp/attention/problem.hpp", "halfulp/attention/kernel_exact.hpp",
+                                  "halfulp/attention/detail/kernel_exact_number.hpp"};
+  const std::regex directive(R"(^\s*#\s*include\s*([<"])([^>"]+)[>"])");
+  int files = 0, includes = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(HALFULP_SOURCE_DIR "/reference/halfulp/attention")) {
+    const std::string name = entry.path().filename().string();
+    if (!entry.is_regular_file() || name.rfind("kernel_exact", 0) != 0) continue;
+    ++files;
+    std::ifstream in(entry.path());
+    for (std::string line; std::getline(in, line);) {
+      std::smatch match;
+      if (!std::regex_search(line, match, directive)) continue;
+      ++includes;
+      const std::string path = match[2];
+      const bool standard = match[1] == "<" && path.find_first_of("/.") == std::string::npos;
+      const bool is_allowed = std::find(allowed.begin(), allowed.end(), path) != allowed.end();
+      EXPECT_TRUE(standard || is_allowed || path.rfind("halfulp/oracle/", 0) == 0) << name << " includes " << path;
+    }
+  }
+  EXPECT_EQ(files, 4);
+  EXPECT_GT(includes, 15);
+}
+
 TEST(OracleIncludes, NoNameThatTheSpecDerivesIsUsed) {
   const std::regex derived(
       R"(\b(storage_bits|storage_bytes|sign_bits|sign_mask|magnitude_mask|has_infinity|has_nan|infinity_magnitude|)"

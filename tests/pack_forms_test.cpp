@@ -226,36 +226,5 @@ TEST(PackForms, ACompilerTakesTheHeader) {
   EXPECT_EQ(std::system((folder / "main").c_str()), 0);
 }
 
-TEST(PackForms, PythonReadsTheJsonAndItFollowsItsSchema) {
-  const TemporaryFolder folder;
-  write_form(Form::json,
-             *pack_of(folder, "cast:f32:e5m2,rounding=to_odd,overflow=overflow", Level::specials),
-             folder / "cast.json", 1);
-  write_form(Form::json, *block_pack(folder), folder / "block.json", 1);
-  HALFULP_PYTHON_OR_SKIP(folder, "json",
-                         "\nf = sys.argv[1]\nassert len(json.load(open(f + 'cast.json'))['rows']) > 100\n");
-  HALFULP_PYTHON_OR_SKIP(folder, "jsonschema",
-                         "\nimport json\nf = sys.argv[1]\nschemas = '" + std::string(HALFULP_SOURCE_DIR) +
-                             "/vectors/schema/'\n" + R"(
-schema = json.load(open(schemas + 'pack.schema.json'))
-head = json.load(open(schemas + 'manifest.schema.json'))
-jsonschema.Draft202012Validator.check_schema(schema)
-jsonschema.Draft202012Validator.check_schema(head)
-from jsonschema import RefResolver
-resolver = RefResolver.from_schema(schema, store={head['$id']: head})
-check = jsonschema.Draft202012Validator(schema, resolver=resolver)
-for name in ('cast.json', 'block.json'):
-    good = json.load(open(f + name))
-    check.validate(good)
-    for path, value in ((('manifest', 'rows'), -1), (('manifest', 'level'), 'all'), (('rows', 0, 'input'), 'x'), (('manifest', 'more'), 1)):
-        bad = json.load(open(f + name))
-        at = bad
-        for key in path[:-1]: at = at[key]
-        at[path[-1]] = value
-        assert not check.is_valid(bad), path
-jsonschema.Draft202012Validator(head).validate(json.load(open(f + 'pack/manifest.json')))
-)");
-}
-
 }  // namespace
 }  // namespace halfulp::vectors

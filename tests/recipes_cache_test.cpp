@@ -133,6 +133,19 @@ TEST(Disagreements,
             (std::vector<std::uint64_t>{0, 3, 0, 3}));
 }
 
+TEST(RecipesCache, QuantilesOfSignedZerosKeepTheOrderInWhichTheyStand) {
+  for (const char* name : {"kvquant/k_calibrated", "kvquant/v"}) {
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      Random random(seed);
+      Tensor zeros{64, 40, std::vector<double>(64 * 40)};
+      for (double& value : zeros.values) value = random.below(2) == 0 ? 0.0 : -0.0;
+      for (int i = 0; i < 30; ++i) zeros.values[random.below(zeros.values.size())] = random.normal();
+      compare_with_twin(named_recipe(name), zeros, {{"codebook", random_codebook(16, random)}, {"dense", {0.9}}});
+      if (HasFailure()) return;
+    }
+  }
+}
+
 TEST(Disagreements, ValueEqualToAThreshold) {
   recipes::Inputs inputs = {
       {"codebook", {-1, -0.5, 0.5, 1}}, {"outlier_lower", {-1}}, {"outlier_upper", {2}}};

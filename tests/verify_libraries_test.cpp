@@ -4,20 +4,10 @@
 #include <algorithm>
 #include <iostream>
 
-#include "halfulp/vectors/card.hpp"
-#include "halfulp/vectors/verify.hpp"
+#include "shared_tables.hpp"
 
 namespace halfulp::vectors {
 namespace {
-
-Verdict run(const Implementation& implementation, const std::string& spec, Level level) {
-  return verify(implementation, parse_cast_spec(spec),
-                {.level = level, .seed = 1, .threads = 0, .progress = {}});
-}
-
-std::string with_card(const Verdict& verdict) {
-  return verdict.passed() ? "" : verdict_text(verdict, false);
-}
 
 /// Wide targets have tens of thousands of steps: their directed roundings belong to the exhaustive tier, as
 /// does every word of 16-bit sources in roundings other than ties_to_even.
@@ -36,10 +26,10 @@ TEST_P(Library, follows_its_dialect_at_every_threshold_and_on_all_16_bit_sources
     const CastPlan plan = make_plan(parse_cast_spec(claim.spec));
     if (!in_default_tier(plan)) continue;
     const bool all = plan.from->width <= 16 && plan.policy.rounding == Rounding::ties_to_even;
-    const Verdict verdict = run(library, claim.spec, all ? Level::exhaustive : Level::thresholds);
+    const SharedVerdict verdict = shared_verdict(library, claim.spec, all ? Level::exhaustive : Level::thresholds);
     EXPECT_EQ(spec_text(verdict.plan), spec_text(plan));
-    EXPECT_EQ(with_card(verdict), "");
-    checked += verdict.tally.checked;
+    EXPECT_EQ(verdict.card, "");
+    checked += verdict.checked;
     ++claims;
   }
   std::cout << library.name << " " << library.version << ": " << claims << " casts, " << checked

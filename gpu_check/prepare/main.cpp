@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <exception>
 
+#include "gpu_check/attention/prepare.hpp"
 #include "gpu_check/prepare/prepare.hpp"
 
 int main(int argc, char** argv) {
@@ -16,6 +17,7 @@ int main(int argc, char** argv) {
     prepare_casts(argv[1]);
     prepare_mma(argv[1], argv[2], tiles);
     prepare_mufu(argv[1]);
+    prepare_attention(argv[1]);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "gpu_check_prepare: error: %s\n", error.what());
     return 2;

@@ -20,6 +20,8 @@ StepReport run_self_test(const StepContext& context);
 StepReport run_casts(const StepContext& context);
 /// Matrix instructions against the accumulation models and the measured rows.
 StepReport run_mma(const StepContext& context);
+/// Quantized attention, stage by stage against the reference kernel.
+StepReport run_attention(const StepContext& context);
 /// ex2.approx and rcp.approx over all inputs against the correctly rounded values.
 StepReport run_mufu(const StepContext& context);
 
@@ -33,6 +35,7 @@ inline constexpr Step kSteps[] = {
     {"casts", run_casts, 90},
     {"mma", run_mma, 60},
     {"mufu", run_mufu, 45},
+    {"attention", run_attention, 60},
 };
 
 }  // namespace halfulp::gpu

@@ -48,6 +48,8 @@ void add_dequantize(CLI::App& app, const Globals& globals, Runner& runner);
 void add_diff(CLI::App& app, const Globals& globals, Runner& runner);
 void add_mma(CLI::App& app, const Globals& globals, Runner& runner);
 void add_gemm(CLI::App& app, const Globals& globals, Runner& runner);
+void add_attention(CLI::App& app, const Globals& globals, Runner& runner);
+void add_memory(CLI::App& app, const Globals& globals, Runner& runner);
 void add_doctor(CLI::App& app, const Globals& globals, Runner& runner);
 
 }  // namespace halfulp::tool

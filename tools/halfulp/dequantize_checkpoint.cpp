@@ -13,6 +13,7 @@
 #include "halfulp/tensors/checkpoint_names.hpp"
 #include "halfulp/tensors/safetensors.hpp"
 #include "halfulp/tensors/source.hpp"
+#include "halfulp/vectors/kernels/plugged.hpp"
 
 namespace halfulp::tool {
 namespace {
@@ -158,7 +159,7 @@ class Checkpoint {
     const bool bytes = tensor.dtype == "U8" && stored.format.width == 8;
     const tensors::TensorSource source = bytes ? open(part, stored.format_name) : open(part);
     if (static_cast<std::int64_t>(source.size()) != count) {
-      refuse(&part, std::to_string(source.size()) + " entries for " + std::to_string(count) + " blocks of " + recipes::block_words(recipe_),
+      refuse(&part, std::to_string(source.size()) + " entries for " + vectors::counted(static_cast<std::uint64_t>(count), "block") + " of " + recipes::block_words(recipe_),
              "name the blocks with --block, e.g. 128x128, row or tensor");
     }
     std::vector<std::uint64_t> words(source.size());

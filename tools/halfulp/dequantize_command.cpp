@@ -10,6 +10,7 @@
 #include "halfulp/error.hpp"
 #include "halfulp/recipes/quantize.hpp"
 #include "halfulp/tensors/source.hpp"
+#include "halfulp/vectors/kernels/plugged.hpp"
 #include "quantize_json.hpp"
 #include "quantize_options.hpp"
 #include "quantize_text.hpp"
@@ -50,7 +51,7 @@ constexpr char kExamples[] =
     "halfulp dequantize --recipe mxfp8/ocp_floor --block 2 --shape 2x3";
 
 [[noreturn]] void blocks_do_not_fit(std::size_t blocks, const std::string& why) {
-  throw InputError("tensor of " + std::to_string(blocks) + " blocks", why, "name its shape with --shape ROWSxCOLUMNS");
+  throw InputError("tensor of " + vectors::counted(blocks, "block"), why, "name its shape with --shape ROWSxCOLUMNS");
 }
 
 struct Shape {
@@ -140,7 +141,7 @@ class Dequantizer {
     quantized.tensor_scale = tensor.scale;
     quantized.tensor_amax = tensor.amax;
     quantized.kept = tensor.kept;
-    complete_tensor_scale(recipe, inputs_, "tensor of " + std::to_string(blocks.size()) + " blocks", quantized);
+    complete_tensor_scale(recipe, inputs_, "tensor of " + vectors::counted(blocks.size(), "block"), quantized);
     for (const recipes::Kept& kept : tensor.kept) {
       if (kept.index < 0 || kept.index >= shape.rows * shape.columns) blocks_do_not_fit(blocks.size(), "a kept element lies outside");
     }
@@ -166,7 +167,7 @@ int dequantize_file(const DequantizeOptions& options, const Globals& globals) {
   const std::optional<StoredRecipe> stored = checkpoint ? std::nullopt : stored_recipe(options.input);
   const QuantRecipe recipe = recipe_to_read(options.recipe, stored, options.input);
   const recipes::Inputs inputs = make_inputs(options.recipe, recipe, Direction::back);
-  QuantizedColumns columns = checkpoint ? read_checkpoint(options.input, recipe) : read_columns(options.input, recipe);
+  QuantizedColumns columns = checkpoint ? read_checkpoint(options.input, recipe) : read_columns(options.input, recipe, stored);
   complete_tensor_scale(recipe, inputs, "input " + quoted(options.input), columns.quantized);
   if (columns.shape.empty()) columns.shape = {1};
   const std::size_t axis = stored ? stored->axis : columns.shape.size() - 1;

@@ -11,6 +11,8 @@
 #include "halfulp/tensors/npy.hpp"
 #include "halfulp/tensors/source.hpp"
 #include "halfulp/vectors/pack/pack.hpp"
+#include "interrupt.hpp"
+#include "row_packer.hpp"
 
 namespace halfulp::tool {
 namespace {
@@ -56,17 +58,42 @@ std::vector<std::uint64_t> Columns::words(const std::string& name, const std::st
   return words;
 }
 
+std::int64_t elements_of(const std::vector<std::uint64_t>& shape) {
+  return static_cast<std::int64_t>(std::accumulate(shape.begin(), shape.end(), std::uint64_t{1}, std::multiplies<>()));
+}
+
+/// The shape of the tensor whose packed codes have the shape `bytes`.
+std::vector<std::uint64_t> unpacked_shape(const std::string& path, const recipes::QuantRecipe& recipe, const StoredRecipe& stored,
+                                          const std::vector<std::uint64_t>& bytes) {
+  std::vector<std::uint64_t> wanted = stored.shape;
+  const bool held = packs(*stored.packing, recipe.code.format.width) && !wanted.empty() && wanted.back() < (std::uint64_t{1} << 40);
+  if (held) wanted.back() = packed_bytes(*stored.packing, recipe.code.format.width, wanted.back());
+  if (!held || wanted != bytes) {
+    throw InputError("pack '" + path + "'", "its column of codes is not of the shape that its packing " +
+                     std::string(packing_name(*stored.packing)) + " and the tensor's shape give", "quantize the tensor again");
+  }
+  return stored.shape;
+}
+
+std::vector<std::uint64_t> unpacked_words(const tensors::TensorSource& source, Packing packing, int width, std::uint64_t columns) {
+  const std::vector<std::uint64_t> words = words_of(source);
+  const std::vector<std::uint8_t> bytes(words.begin(), words.end());
+  return unpacked_rows(packing, width, columns, bytes);
+}
+
 }  // namespace
 
-QuantizedColumns read_columns(const std::string& path, const recipes::QuantRecipe& recipe) {
+QuantizedColumns read_columns(const std::string& path, const recipes::QuantRecipe& recipe, const std::optional<StoredRecipe>& stored) {
   const Columns files(path);
   QuantizedColumns out;
-  const tensors::TensorSource codes = files.open("codes", recipe.code.format_name);
+  const bool packed = stored && stored->packing;
+  const tensors::TensorSource codes = files.open("codes", packed ? "uint8" : recipe.code.format_name);
   out.shape = codes.tensor().shape;
+  if (packed) out.shape = unpacked_shape(path, recipe, *stored, out.shape);
   const auto columns = static_cast<std::int64_t>(out.shape.empty() ? 1 : out.shape.back());
   recipes::Quantized& q = out.quantized;
-  q.blocks = recipes::blocks_of(recipe, columns == 0 ? 0 : static_cast<std::int64_t>(codes.size()) / columns, columns);
-  q.codes = words_of(codes);
+  q.blocks = recipes::blocks_of(recipe, columns == 0 ? 0 : elements_of(out.shape) / columns, columns);
+  q.codes = packed ? unpacked_words(codes, *stored->packing, recipe.code.format.width, static_cast<std::uint64_t>(columns)) : words_of(codes);
   if (recipe.scale.reg >= 0) q.scales = files.words("scales", recipe.scale.format_name, q.blocks.count());
   if (recipe.zero.reg >= 0) q.zeros = files.words("zeros", recipe.zero.format_name, q.blocks.count());
   if (recipe.tensor_scale.reg >= 0 && files.has("tensor_scale")) q.tensor_scale = files.words("tensor_scale", recipe.tensor_scale.format_name, 1)[0];
@@ -101,6 +128,7 @@ void write_values(const std::string& path, const std::vector<std::uint64_t>& sha
   header.shape = shape;
   std::vector<float> floats(values.size());
   std::transform(values.begin(), values.end(), floats.begin(), [](double value) { return static_cast<float>(value); });
+  const HeldSignals held;
   tensors::NpyWriter writer(path, header);
   writer.write(std::as_bytes(std::span(floats)));
   writer.commit();

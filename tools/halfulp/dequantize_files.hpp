@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "halfulp/recipes/tensor.hpp"
+#include "stored_recipe.hpp"
 
 namespace halfulp::tool {
 
@@ -20,8 +22,8 @@ struct QuantizedColumns {
 bool names_checkpoint(const std::string& input);
 
 /// The columns of a tensor that the recipe made, in memory; a tensor scale and amax that are not there are left empty.
-/// Throws InputError.
-QuantizedColumns read_columns(const std::string& path, const recipes::QuantRecipe& recipe);
+/// `stored` says how codes are packed, where they are. Throws InputError.
+QuantizedColumns read_columns(const std::string& path, const recipes::QuantRecipe& recipe, const std::optional<StoredRecipe>& stored);
 
 /// The parts of one weight of a checkpoint (tensors/checkpoint_names.hpp), named as a layer or one of its tensors, or the
 /// only one. Scales of other formats are taken where the recipe's format has the same numbers. Throws InputError.

@@ -4,12 +4,14 @@
 #include <optional>
 
 #include "arguments.hpp"
+#include "attention_verify.hpp"
 #include "commands.hpp"
 #include "diagnose_json.hpp"
 #include "halfulp/names.hpp"
 #include "halfulp/vectors/blocks/recipe_plan.hpp"
 #include "halfulp/vectors/blocks/recipe_report.hpp"
 #include "halfulp/vectors/diagnose_text.hpp"
+#include "halfulp/vectors/mma/mma_report.hpp"
 #include "halfulp/vectors/verify_pack.hpp"
 #include "plug_options.hpp"
 #include "streams.hpp"
@@ -34,13 +36,16 @@ constexpr char kExamples[] =
     "Examples:\n"
     "  halfulp diagnose cast:f32:e4m3 --impl halfulp\n"
     "  halfulp diagnose recipe:mxfp8/ocp_floor --impl recipe:mxfp8/rceil\n"
-    "  halfulp diagnose decode:e4m3 --exec 'halfulp cast --from e4m3 --to f32 --overflow overflow' --text";
+    "  halfulp diagnose decode:e4m3 --exec 'halfulp cast --from e4m3 --to f32 --overflow overflow' --text\n"
+    "  halfulp diagnose attention:fa3_like,out=bf16 --impl halfulp";
 
 VerifyOptions options_of(const DiagnoseArguments& arguments, const Globals& globals) {
   VerifyOptions options;
   options.threads = globals.thread_count();
   options.seed = arguments.seed;
-  const std::string usual = is_recipe_spec(arguments.subject) ? "stratified" : "thresholds";
+  const bool of_rows = is_recipe_spec(arguments.subject) || is_mma_spec(arguments.subject) ||
+                       is_attention_spec(arguments.subject);
+  const std::string usual = of_rows ? "stratified" : "thresholds";
   const auto level = value_named<Level>(arguments.level.empty() ? usual : arguments.level);
   if (!level)
     throw InputError("level " + quoted(arguments.level), "unknown",
@@ -71,6 +76,15 @@ std::optional<RecipeRun> judge_recipe(const DiagnoseArguments& arguments, const 
                                                      : recipe_plug(spec, arguments.implementation);
   return pack == nullptr ? verify_recipe_spec(plug, spec, options)
                          : verify_recipe_pack(plug, *pack, arguments.subject, options);
+}
+
+/// The judged accumulation model, where the subject is one.
+std::optional<MmaRun> judge_mma(const DiagnoseArguments& arguments, const PackReader* pack, const VerifyOptions& options) {
+  const bool of_mma = pack == nullptr ? is_mma_spec(arguments.subject) : pack->manifest().kind == "mma";
+  if (!of_mma) return std::nullopt;
+  const std::string spec = pack == nullptr ? arguments.subject : pack->manifest().spec;
+  const Plug plug = arguments.implementation.empty() ? make_plug(arguments.plug) : mma_plug(spec, arguments.implementation);
+  return pack == nullptr ? verify_mma_spec(plug, spec, options) : verify_mma_pack(plug, *pack, arguments.subject, options);
 }
 
 Verdict judge_cast(const DiagnoseArguments& arguments, const PackReader* pack,
@@ -146,10 +160,26 @@ std::string json_of(const RecipeRun& run) {
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
+std::string text_of(const MmaRun& run) { return diagnosis_text(run); }
+std::string json_of(const MmaRun& run) { return diagnosis_json(run); }
+std::string text_of(const AttentionRun& run) { return attention_diagnosis_text(run); }
+std::string json_of(const AttentionRun& run) { return attention_json(run); }
+
 template <class Judged>
 int show(const Judged& judged, const Globals& globals) {
   print(globals.json ? json_of(judged) : text_of(judged));
   return judged.failed() ? kMismatch : judged.passed() ? kPassed : kIncomplete;
+}
+
+/// The judged attention kernel, where the subject is one.
+std::optional<AttentionRun> judge_attention_kernel(const DiagnoseArguments& arguments, const PackReader* pack, const VerifyOptions& options) {
+  const AttentionSubject subject = {arguments.implementation, arguments.plug};
+  if (pack != nullptr) {
+    if (pack->manifest().kind != "attention") return std::nullopt;
+    return verify_attention_pack(subject, *pack, arguments.subject, options);
+  }
+  if (!is_attention_spec(arguments.subject)) return std::nullopt;
+  return verify_attention_spec(subject, arguments.subject, options);
 }
 
 int run_diagnose(const DiagnoseArguments& arguments, const Globals& globals) {
@@ -157,8 +187,11 @@ int run_diagnose(const DiagnoseArguments& arguments, const Globals& globals) {
   const VerifyOptions options = options_of(arguments, globals);
   const std::unique_ptr<PackReader> pack =
       is_pack(arguments.subject) ? read_pack(arguments.subject) : nullptr;
+  if (const std::optional<AttentionRun> run = judge_attention_kernel(arguments, pack.get(), options))
+    return show(*run, globals);
   if (const std::optional<RecipeRun> run = judge_recipe(arguments, pack.get(), options))
     return show(*run, globals);
+  if (const std::optional<MmaRun> run = judge_mma(arguments, pack.get(), options)) return show(*run, globals);
   return show(judge_cast(arguments, pack.get(), options), globals);
 }
 
@@ -170,7 +203,7 @@ void add_diagnose(CLI::App& app, const Globals& globals, Runner& runner) {
   const auto arguments = std::make_shared<DiagnoseArguments>();
   command
       ->add_option("spec", arguments->subject,
-                   "A pack, cast:FROM:TO[@DIALECT][,key=value]…, decode:FORMAT[:TO] or recipe:NAME…")
+                   "A pack, cast:FROM:TO[@DIALECT][,key=value]…, decode:FORMAT[:TO], recipe:NAME…, mma:MODEL… or attention:PRESET…")
       ->type_name("PACK|SPEC")
       ->required();
   add_plug_options(*command, arguments->plug);
@@ -180,7 +213,7 @@ void add_diagnose(CLI::App& app, const Globals& globals, Runner& runner) {
   command
       ->add_option(
           "--level", arguments->level,
-          "Rows of a SPEC: specials, thresholds (default), stratified (default for recipes), exhaustive. "
+          "Rows of a SPEC: specials, thresholds (default), stratified (default for recipes and mma), exhaustive. "
           "Answers in a file are of these rows")
       ->type_name("LEVEL");
   const CLI::Option* seed =

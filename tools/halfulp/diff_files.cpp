@@ -98,7 +98,7 @@ Json to_json(const Comparison& found, const tensors::TensorSource& a) {
 }
 
 std::string to_text(const Comparison& found, const tensors::TensorSource& a) {
-  if (found.differing == 0) return "equal  " + std::to_string(found.compared) + " elements of " + a.type().name + "\n";
+  if (found.differing == 0) return "equal  " + std::to_string(found.compared) + (found.compared == 1 ? " element of " : " elements of ") + a.type().name + "\n";
   return "index  " + index_text(found.first, a.tensor().shape) + " (first that differs)\nA  " + word_text(a.type(), found.first_a) + "\nB  " +
          word_text(a.type(), found.first_b) + "\ndiffer  " + std::to_string(found.differing) + " of " + std::to_string(found.compared) +
          " elements of " + a.type().name + "\n";

@@ -1,8 +1,10 @@
 // `halfulp explain block`: each step of a recipe with exact and rounded values, codes, errors, packed
 // bytes.
 #include <memory>
+#include <optional>
 #include <nlohmann/json.hpp>
 
+#include "arguments.hpp"
 #include "explain.hpp"
 #include "files.hpp"
 #include "halfulp/error.hpp"
@@ -24,6 +26,7 @@ struct ExplainBlockOptions {
   RecipeOptions recipe;
   std::string input, from, shape, html;
   int axis = -1;
+  std::optional<std::uint64_t> block_index;  ///< all blocks where it is not given
   std::vector<std::string> values;
 };
 
@@ -93,7 +96,7 @@ Json to_json(const explain::BlockExplanation& e) {
                {"tensor", steps_json(e.tensor_steps)}};
   if (!e.tensor_scale.empty()) json["tensor_scale"] = e.tensor_scale;
   for (const explain::ExplainedBlock& block : e.blocks) {
-    Json b = {{"place", block.place}, {"steps", steps_json(block.steps)}, {"scale", block.scale},
+    Json b = {{"block", block.index}, {"place", block.place}, {"steps", steps_json(block.steps)}, {"scale", block.scale},
               {"zero", block.zero},   {"stored", block.stored}, {"packed", block.packed},           {"packing", block.packing}};
     for (const explain::ExplainedElement& element : block.elements) {
       b["elements"].push_back({{"row", element.row},
@@ -113,13 +116,26 @@ Json to_json(const explain::BlockExplanation& e) {
   return json;
 }
 
+/// Leaves one block of those explained.
+void keep_block(std::uint64_t index, explain::BlockExplanation& e) {
+  if (index >= e.blocks.size()) {
+    throw InputError("--block-index " + std::to_string(index),
+                     "there " + std::string(e.blocks.size() == 1 ? "is one block" : "are " + std::to_string(e.blocks.size()) + " blocks"),
+                     "count from 0, in row-major order of blocks");
+  }
+  explain::ExplainedBlock block = std::move(e.blocks[static_cast<std::size_t>(index)]);
+  e.blocks.clear();
+  e.blocks.push_back(std::move(block));
+}
+
 int run_explain_block(const ExplainBlockOptions& options, const Globals& globals) {
   const recipes::QuantRecipe recipe = make_recipe(options.recipe);
   recipes::Inputs inputs = make_inputs(options.recipe, recipe);
   const TextTensor tensor = read_tensor(options, recipe);
   add_random(options.recipe, recipe, 0, tensor.values.size(), inputs);
-  const explain::BlockExplanation e =
+  explain::BlockExplanation e =
       explain::explain_block(recipe, {tensor.rows, tensor.columns, tensor.values}, inputs);
+  if (options.block_index) keep_block(*options.block_index, e);
   if (!options.html.empty()) write_file(options.html, explain::to_html(e));
   Output output;
   if (globals.json)
@@ -149,6 +165,9 @@ void add_explain_block(CLI::App& explain, const Globals& globals, Runner& runner
       ->add_option("--axis", options->axis,
                    "The axis of a file that blocks run along; -1, the last, if not given")
       ->type_name("A");
+  digits_only(command->add_option("--block-index", options->block_index,
+                                  "Only this block, counted from 0 in row-major order; the tensor scale is that of all")
+                  ->type_name("N"));
   command->add_option("--html", options->html, "Write one self-contained page instead of text")
       ->type_name("FILE");
   add_recipe_options(*command, options->recipe);

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "attention_lessons.hpp"
 #include "explain.hpp"
 #include "files.hpp"
 #include "halfulp/error.hpp"
@@ -172,10 +173,21 @@ nlohmann::ordered_json lesson_json(const Lesson& lesson) {
   return json;
 }
 
-const Lesson& find_lesson(const std::string& name) {
+/// A lesson of either kind as it is shown.
+struct Shown {
+  std::string name, title, text;
+  nlohmann::ordered_json json;
+};
+
+Shown find_lesson(const std::string& name) {
   std::vector<std::string_view> names;
   for (const Lesson& lesson : lessons()) {
-    if (name == lesson.name) return lesson;
+    if (name == lesson.name) return {name, lesson.title, lesson_text(lesson), lesson_json(lesson)};
+    names.emplace_back(lesson.name);
+  }
+  for (const AttentionLesson& lesson : attention_lessons()) {
+    const std::string text = name == lesson.name ? lesson.text() : "";
+    if (!text.empty()) return {name, lesson.title, std::string(lesson.title) + "\n\n" + text, {{"name", name}, {"title", lesson.title}, {"text", text}}};
     names.emplace_back(lesson.name);
   }
   const std::string near = nearest_names(name, names);
@@ -183,27 +195,24 @@ const Lesson& find_lesson(const std::string& name) {
                    near.empty() ? "`halfulp explain lesson` lists the lessons" : "nearest names: " + near);
 }
 
+std::string list_line(const std::string& name, const char* title, bool json) {
+  if (json) return nlohmann::ordered_json{{"name", name}, {"title", title}}.dump() + "\n";
+  return name + std::string(18 - name.size(), ' ') + title + "\n";
+}
+
 int run_explain_lesson(const std::string& name, const std::string& html, const Globals& globals) {
   Output output;
   if (name.empty()) {
     if (!html.empty()) throw InputError("--html", "a page holds one lesson", "name it");
-    for (const Lesson& lesson : lessons()) {
-      if (globals.json)
-        output.text() +=
-            nlohmann::ordered_json{{"name", lesson.name}, {"title", lesson.title}}.dump() + "\n";
-      else
-        output.text() +=
-            lesson.name + std::string(18 - std::string(lesson.name).size(), ' ') + lesson.title + "\n";
-    }
+    for (const Lesson& lesson : lessons()) output.text() += list_line(lesson.name, lesson.title, globals.json);
+    for (const AttentionLesson& lesson : attention_lessons()) output.text() += list_line(lesson.name, lesson.title, globals.json);
   } else {
-    const Lesson& lesson = find_lesson(name);
-    if (!html.empty())
-      write_file(html, explain::html_page(lesson.title,
-                                          "<pre>" + explain::escaped(lesson_text(lesson)) + "</pre>\n"));
+    const Shown lesson = find_lesson(name);
+    if (!html.empty()) write_file(html, explain::html_page(lesson.title, "<pre>" + explain::escaped(lesson.text) + "</pre>\n"));
     if (globals.json)
-      output.text() += lesson_json(lesson).dump() + "\n";
+      output.text() += lesson.json.dump() + "\n";
     else if (html.empty())
-      output.text() += lesson_text(lesson);
+      output.text() += lesson.text;
   }
   output.flush();
   return kPassed;
@@ -216,7 +225,7 @@ void add_explain_lesson(CLI::App& explain, const Globals& globals, Runner& runne
   const auto name = std::make_shared<std::string>(), html = std::make_shared<std::string>();
   command->add_option("NAME", *name, "A lesson");
   command->add_option("--html", *html, "Write one self-contained page instead of text")->type_name("FILE");
-  command->footer("Examples:\n  halfulp explain lesson\n  halfulp explain lesson kivi");
+  command->footer("Examples:\n  halfulp explain lesson\n  halfulp explain lesson kivi\n  halfulp explain lesson p-saturation");
   command->callback([name, html, &globals, &runner] {
     runner = [name, html, &globals] { return run_explain_lesson(*name, *html, globals); };
   });

@@ -8,9 +8,11 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 
 #include "halfulp/error.hpp"
 #include "halfulp/tensors/output_file.hpp"
+#include "interrupt.hpp"
 
 namespace halfulp::tool {
 
@@ -22,6 +24,8 @@ void write_file(const std::string& name, std::string_view text) {
   struct stat target {};
   const bool special = stat(path.c_str(), &target) == 0 && !S_ISREG(target.st_mode);  // /dev/stdout and the like
   const std::string beside = special ? path : path + ".part" + std::to_string(getpid());
+  std::optional<HeldSignals> held;
+  if (!special) held.emplace();
   const int file = open(beside.c_str(), O_WRONLY | O_CREAT | (special ? 0 : O_EXCL) | O_CLOEXEC, 0666);
   if (file < 0) throw fail(std::strerror(errno));
   int error = 0;

@@ -11,6 +11,7 @@
 
 #include "arguments.hpp"
 #include "commands.hpp"
+#include "coverage_report.hpp"
 #include "halfulp/error.hpp"
 #include "halfulp/vectors/pack/forms.hpp"
 #include "halfulp/vectors/pack/rows.hpp"
@@ -26,6 +27,8 @@ struct GenOptions {
   std::string spec, output, level;
   std::uint64_t seed = 0;
   std::vector<std::string> also;
+  bool coverage = false;
+  bool stages = false;
 };
 
 constexpr char kExamples[] =
@@ -34,9 +37,10 @@ constexpr char kExamples[] =
     ".memh (Verilog), .h (C), .txt and .json.\n\n"
     "Examples:\n"
     "  halfulp gen cast:f32:e4m3 -o e4m3\n"
-    "  halfulp gen cast:f16:e5m2,rounding=toward_zero -o e5m2.npz --level stratified\n"
+    "  halfulp gen cast:f16:e5m2,rounding=toward_zero -o e5m2.npz --level stratified --coverage\n"
     "  halfulp gen decode:e4m3 -o decode --also memh,c,txt\n"
-    "  halfulp gen recipe:nvfp4/vllm,packing=low_first -o nvfp4";
+    "  halfulp gen recipe:nvfp4/vllm,packing=low_first -o nvfp4\n"
+    "  halfulp gen attention:fa3_like,out=bf16 --stages -o fa3";
 
 template <class Enum>
 Enum require_named(const char* what, const std::string& word, const char* choices) {
@@ -82,17 +86,20 @@ std::uint64_t bytes_of(const std::string& path) {
   return bytes;
 }
 
-void report(const vectors::Manifest& manifest, const std::string& path, const Globals& globals) {
+/// `coverage` may be null.
+void report(const vectors::Manifest& manifest, const std::string& path, const CoverageReport* coverage, const Globals& globals) {
   const std::uint64_t bytes = bytes_of(path);
   Output output;
   if (globals.json) {
-    const nlohmann::ordered_json json = {{"spec", manifest.spec}, {"level", name_of(manifest.level)}, {"seed", manifest.seed},
+    nlohmann::ordered_json json = {{"spec", manifest.spec}, {"level", name_of(manifest.level)}, {"seed", manifest.seed},
                                          {"rows", manifest.rows}, {"refused", manifest.refused},
                                          {"completeness", name_of(manifest.completeness)}, {"bytes", bytes}, {"path", path}};
+    if (coverage != nullptr) json["coverage"] = coverage->json;
     output.text() = json.dump() + "\n";
   } else if (!globals.quiet) {
-    output.text() = std::to_string(manifest.rows) + " rows, level " + std::string(name_of(manifest.level)) + ", " +
+    output.text() = std::to_string(manifest.rows) + (manifest.rows == 1 ? " row" : " rows") + ", level " + std::string(name_of(manifest.level)) + ", " +
                     std::string(name_of(manifest.completeness)) + ", " + std::to_string(bytes) + " bytes in " + path + "\n";
+    if (coverage != nullptr) output.text() += coverage->text;
   }
   output.flush();
 }
@@ -107,7 +114,10 @@ int run_gen(const GenOptions& options, const Globals& globals) {
   const bool one_file = options.output.ends_with(".npz") || options.output.ends_with(".safetensors");
   if (one_file && !forms.empty())
     throw InputError("--also", "'" + options.output + "' is one file", "name a folder, beside whose columns the other forms stand");
-  const auto rows = vectors::rows_of_spec(options.spec, level, options.seed);
+  if (options.stages && !options.spec.starts_with("attention:"))
+    throw InputError("--stages", "only attention has stages", "leave it out");
+  const std::string spec = options.stages ? options.spec + ",stages=yes" : options.spec;
+  const auto rows = vectors::rows_of_spec(spec, level, options.seed);
   for (const vectors::Form form : forms) vectors::check_form(form, rows->manifest());
   const auto writer = vectors::write_pack(options.output, rows->manifest());
   Progress progress(!globals.quiet && isatty(STDERR_FILENO) != 0);
@@ -122,8 +132,14 @@ int run_gen(const GenOptions& options, const Globals& globals) {
   }
   throw_if_interrupted();
   writer->commit();
-  report(rows->manifest(), options.output, globals);
-  return kPassed;
+  if (!options.coverage) {
+    report(rows->manifest(), options.output, nullptr, globals);
+    return kPassed;
+  }
+  const auto pack = vectors::read_pack(options.output, vectors::Hashes::trusted);
+  const CoverageReport coverage = coverage_of_pack(*pack, options.output, globals.thread_count());
+  report(rows->manifest(), options.output, &coverage, globals);
+  return coverage.proves <= coverage.claimed ? kPassed : kMismatch;
 }
 
 }  // namespace
@@ -131,16 +147,18 @@ int run_gen(const GenOptions& options, const Globals& globals) {
 void add_gen(CLI::App& app, const Globals& globals, Runner& runner) {
   CLI::App* command = app.add_subcommand("gen", "Write a pack of golden vectors");
   const auto options = std::make_shared<GenOptions>();
-  command->add_option("spec", options->spec, "cast:FROM:TO[@DIALECT][,key=value]…, decode:FORMAT[:TO] or recipe:NAME[,key=value]…")
+  command->add_option("spec", options->spec, "cast:FROM:TO[@DIALECT][,key=value]…, decode:FORMAT[:TO], recipe:NAME[,key=value]…, mma:MODEL[,key=value]… or attention:PRESET[,key=value]…")
       ->type_name("SPEC")
       ->required();
   command->add_option("-o,--output", options->output, "A new folder, .npz or .safetensors")->type_name("DIR")->required();
   command
       ->add_option("--level", options->level,
-                   "specials, thresholds (default of casts), stratified (default of decodes and recipes), exhaustive")
+                   "specials, thresholds (default of casts), stratified (default of all else), exhaustive")
       ->type_name("LEVEL");
   digits_only(command->add_option("--seed", options->seed, "Seed of the random rows (default 0)")->type_name("N"));
   command->add_option("--also", options->also, "Further forms: npz,safetensors,memh,c,txt,json")->type_name("FORMS")->delimiter(',')->allow_extra_args(false);
+  command->add_flag("--coverage", options->coverage, "Also print what the rows of the pack reach, as `halfulp coverage` counts it");
+  command->add_flag("--stages", options->stages, "Attention: a column for every stage (stages=yes of the SPEC)");
   command->footer(kExamples);
   command->callback([options, &globals, &runner] {
     runner = [options, &globals] { return run_interruptible([&] { return run_gen(*options, globals); }); };

@@ -36,9 +36,27 @@ class CaughtSignals {
   CaughtSignals& operator=(const CaughtSignals&) = delete;
 
  private:
-  static constexpr int kCount = 4;
-  static constexpr int kSignals[kCount] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+  static constexpr int kCount = 5;
+  static constexpr int kSignals[kCount] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
   struct sigaction before_[kCount] = {};
+};
+
+/// Holds the same signals back in this thread while it lives: for files that are written in one go, from memory. No other
+/// thread may run.
+class HeldSignals {
+ public:
+  HeldSignals() {
+    sigset_t held;
+    sigemptyset(&held);
+    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&held, number);
+    pthread_sigmask(SIG_BLOCK, &held, &before_);
+  }
+  ~HeldSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  HeldSignals(const HeldSignals&) = delete;
+  HeldSignals& operator=(const HeldSignals&) = delete;
+
+ private:
+  sigset_t before_;
 };
 
 /// Raises a signal with what it does by default; for a shell the status is 128 + signal.

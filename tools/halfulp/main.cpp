@@ -43,6 +43,8 @@ int run(int argc, char** argv) {
   add_diff(app, globals, runner);
   add_mma(app, globals, runner);
   add_gemm(app, globals, runner);
+  add_attention(app, globals, runner);
+  add_memory(app, globals, runner);
   add_doctor(app, globals, runner);
   add_globals(app, globals);
   check_values(app);

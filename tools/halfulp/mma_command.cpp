@@ -63,9 +63,14 @@ void parse(std::string_view line, ParsedRow& row) {
 /// Reads rows in the formats of a spec and runs them.
 class RowRunner {
  public:
-  explicit RowRunner(const accumulation::MmaSpec& spec) : engine_(spec), block_(static_cast<std::size_t>(accumulation::scale_block(spec))) {}
+  RowRunner(const accumulation::MmaSpec& spec, bool both_rules) : engine_(spec), other_(both_rules ? flipped(spec) : spec), block_(static_cast<std::size_t>(accumulation::scale_block(spec))) {}
 
-  std::uint32_t operator()(std::string_view line) {
+  /// The result, and the other zero rule's.
+  struct Results {
+    std::uint32_t own, other;
+  };
+
+  Results operator()(std::string_view line) {
     const accumulation::MmaSpec& spec = engine_.spec();
     parse(line, row_);
     const std::size_t count = row_.columns[0].size();
@@ -90,10 +95,21 @@ class RowRunner {
         codes(row_.columns[column], accumulation::scale_format(spec), column == 3 ? "scale of a" : "scale of b");
       }
     }
-    return engine_.dot({row_.columns[0], row_.columns[1], c_word(row_.columns[2][0], spec.output), row_.columns[3], row_.columns[4]});
+    const accumulation::Row row = {row_.columns[0], row_.columns[1], c_word(row_.columns[2][0], spec.output), row_.columns[3], row_.columns[4]};
+    const std::uint32_t own = engine_.dot(row);
+    return {own, other_.spec() == spec ? own : other_.dot(row)};
   }
 
  private:
+  static accumulation::MmaSpec flipped(accumulation::MmaSpec spec) {
+    using accumulation::ZeroRule;
+    if (!accumulation::has_zero_rule(spec.model)) {
+      throw InputError("--undecided with model " + std::string(spec.model.name), "the model has one reading only", "leave it out");
+    }
+    spec.zero_rule = spec.zero_rule == ZeroRule::a ? ZeroRule::b : ZeroRule::a;
+    return spec;
+  }
+
   static void codes(std::vector<std::uint32_t>& words, const FormatSpec& format, const char* what) {
     std::string name = "the format";
     for (const Format& each : kFormats) {
@@ -105,7 +121,7 @@ class RowRunner {
     for (std::uint32_t& word : words) word = exact_code(word, format, name, what);
   }
 
-  accumulation::Engine engine_;
+  accumulation::Engine engine_, other_;
   std::size_t block_;
   ParsedRow row_;
 };
@@ -125,21 +141,25 @@ void append_result(std::string& text, accumulation::Output output, std::uint32_t
 int run_mma(const MmaOptions& options, const Globals& globals) {
   if (options.list) return list_models(globals.json);
   const accumulation::MmaSpec spec = spec_of_options(options);
-  RowRunner runner(spec);
+  RowRunner runner(spec, options.undecided);
   Output output;
   LineInput input([&output] { output.flush(); }, kLongestRow);
   std::uint64_t rows = 0;
   try {
     for (std::string_view line; input.next(line); ++rows) {
-      std::uint32_t word = 0;
+      RowRunner::Results words = {};
       try {
-        word = runner(line);
+        words = runner(line);
       } catch (const InputError& error) {
         throw std::runtime_error("stdin line " + std::to_string(input.number()) + ", " + error.what());
       }
       std::string& text = output.text();
       if (globals.json) text += spec.output == accumulation::Output::int32 ? "{\"result\":" : "{\"result\":\"0x";
-      append_result(text, spec.output, word);
+      append_result(text, spec.output, words.own);
+      if (words.other != words.own) {
+        text += globals.json ? "\",\"other_rule\":\"0x" : " ~ ";
+        append_result(text, spec.output, words.other);
+      }
       text += !globals.json ? "\n" : spec.output == accumulation::Output::int32 ? "}\n" : "\"}\n";
       output.line_done();
     }
@@ -159,6 +179,7 @@ void add_mma(CLI::App& app, const Globals& globals, Runner& runner) {
   CLI::App* command = app.add_subcommand("mma", "Dot products as tensor cores and software orders compute them, bit for bit");
   const auto options = std::make_shared<MmaOptions>();
   add_mma_options(*command, *options);
+  command->add_flag("--undecided", options->undecided, "Behind a result on which the zero rules part: ` ~ ` and the other rule's");
   command->footer(kExamples);
   command->callback([options, &globals, &runner] { runner = [options, &globals] { return run_mma(*options, globals); }; });
 }

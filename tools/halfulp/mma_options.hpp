@@ -13,7 +13,7 @@ struct MmaOptions {
   accumulation::SpecRequest request;
   std::string format, format_a, format_b;
   std::string scale_order, zero_rule = "a";
-  bool list = false;
+  bool list = false, undecided = false;
 };
 
 /// Adds --model, --format*, --output-format, --interval, --scale-order, --contract, --zero-rule, --saturate and --list.

@@ -28,7 +28,7 @@ namespace {
 struct QuantizeOptions {
   RecipeOptions recipe;
   std::string input = "-", output = "-", from;
-  std::string shape;
+  std::string shape, packing;
   std::optional<int> axis;  ///< the last where it is not given
   bool values = false, errors = false;
 };
@@ -139,12 +139,23 @@ void merge(recipes::ErrorReport& all, const recipes::ErrorReport& later, std::in
   all.squared_norm += later.squared_norm;
 }
 
+std::optional<Packing> packing_of(const QuantizeOptions& options) {
+  if (options.packing.empty()) return std::nullopt;
+  if (options.output == "-") throw InputError("--packing", "text has a word per code", "leave it out, or write a file");
+  const auto packing = find_packing(options.packing);
+  if (packing) return packing;
+  std::string names;
+  for (const PackingName& row : kPackings) names += (names.empty() ? "" : ", ") + std::string(row.name);
+  throw InputError("packing " + quoted(options.packing), "unknown", "use one of " + names);
+}
+
 /// One tensor of a file, or into a file.
 int quantize_tensor(const QuantizeOptions& options, const Globals& globals) {
   const recipes::QuantRecipe recipe = make_recipe(options.recipe);
   const recipes::Inputs inputs = make_inputs(options.recipe, recipe);
   note_default_scale(recipe, inputs, globals);
   const bool to_files = is_column_file(options.output);
+  const std::optional<Packing> packing = packing_of(options);
   if (to_files && options.values) throw InputError("--values", "files hold codes and scales alone", "leave it out, or write text");
   const TensorRows tensor(open_input(options), options.axis.value_or(-1));
   if (tensor.rows() * tensor.columns() == 0) {
@@ -162,7 +173,7 @@ int quantize_tensor(const QuantizeOptions& options, const Globals& globals) {
   place.shape = tensor.shape();  // with the axis behind the others
   std::rotate(place.shape.begin() + static_cast<std::ptrdiff_t>(place.axis), place.shape.end() - 1, place.shape.end());
   if (to_files) {
-    StripFiles files(recipe, tensor, options.output);
+    StripFiles files(recipe, tensor, options.output, packing);
     TensorSummary summary;
     quantize_strips(recipe, inputs, options.recipe, tensor, stream, [&](const Strip& strip) {
       files.take(strip);
@@ -193,7 +204,10 @@ int quantize_tensor(const QuantizeOptions& options, const Globals& globals) {
 int run_quantize(const QuantizeOptions& options, const Globals& globals) {
   if (options.input == "-" && !options.shape.empty())
     throw InputError("--shape", "lines of text say the shape", "leave it out: one row per line, a blank line ends a tensor");
-  if (options.input == "-" && options.output == "-") return quantize_text(options, globals);
+  if (options.input == "-" && options.output == "-") {
+    packing_of(options);  // refused
+    return quantize_text(options, globals);
+  }
   return run_interruptible([&] { return quantize_tensor(options, globals); });
 }
 
@@ -213,6 +227,9 @@ void add_quantize(CLI::App& app, const Globals& globals, Runner& runner) {
   command->add_option("--axis", options->axis, "The axis that blocks run along, moved to the end of the shape of\n"
                       "the codes; -1, the last, if not given. Not for text, whose blocks run along its lines")
       ->type_name("A");
+  command->add_option("--packing", options->packing, "In files: codes packed along the last axis, as low_first, high_first, ggml_half,\n"
+                      "byte_low_bits, dense or int32_little; one word per code if not given")
+      ->type_name("P");
   command->add_flag("--values", options->values, "Add a line `= v v …` with the values that each block reads back");
   command->add_flag("--errors", options->errors, "Report the errors of the values on stderr (with --json in the summary): largest, root mean\n"
                     "square, relative (norm of the error / norm of x), SQNR = 10 log10 of their squares' ratio. x is\n"

@@ -42,12 +42,14 @@ bool is_column_file(const std::string& path) {
   return true;
 }
 
-vectors::Manifest quantize_manifest(const recipes::QuantRecipe& recipe, const std::vector<std::uint64_t>& shape, std::size_t axis) {
-  const Json details = {{"recipe", recipe.name}, {"element", recipe.code.format_name},
+vectors::Manifest quantize_manifest(const recipes::QuantRecipe& recipe, const std::vector<std::uint64_t>& shape, std::size_t axis,
+                                    std::optional<Packing> packing) {
+  Json details = {{"recipe", recipe.name}, {"element", recipe.code.format_name},
                         {"granularity", recipes::granularity_text(recipe)}, {"text", recipe.text},
                         {"transform", steps_json(recipe, recipe.transform_steps)}, {"quantize", steps_json(recipe, recipe.steps)},
                         {"dequantize", steps_json(recipe, recipe.value_steps)}, {"facts", recipe.facts},
                         {"shape", shape}, {"axis", axis}};
+  if (packing) details["packing"] = packing_name(*packing);
   vectors::Manifest manifest;
   manifest.generator = "halfulp " HALFULP_VERSION;
   manifest.kind = "tensor";

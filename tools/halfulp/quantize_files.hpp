@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "halfulp/packing.hpp"
 #include "halfulp/recipes/recipe.hpp"
 #include "halfulp/vectors/pack/manifest.hpp"
 
@@ -15,7 +17,8 @@ namespace halfulp::tool {
 bool is_column_file(const std::string& path);
 
 /// The manifest of a tensor without its columns: the recipe spelled out step by step, the shape (at least one dimension)
-/// and where the last axis was in the tensor.
-vectors::Manifest quantize_manifest(const recipes::QuantRecipe& recipe, const std::vector<std::uint64_t>& shape, std::size_t axis);
+/// where the last axis was in the tensor, and how its codes are packed.
+vectors::Manifest quantize_manifest(const recipes::QuantRecipe& recipe, const std::vector<std::uint64_t>& shape, std::size_t axis,
+                                    std::optional<Packing> packing);
 
 }  // namespace halfulp::tool

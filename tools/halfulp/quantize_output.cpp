@@ -20,12 +20,17 @@ void append_words(std::vector<std::byte>& bytes, const std::vector<std::uint64_t
 
 }  // namespace
 
-StripFiles::StripFiles(const recipes::QuantRecipe& recipe, const TensorRows& tensor, std::string path)
-    : recipe_(&recipe), path_(std::move(path)), manifest_(quantize_manifest(recipe, tensor.shape(), tensor.axis())),
+StripFiles::StripFiles(const recipes::QuantRecipe& recipe, const TensorRows& tensor, std::string path, std::optional<Packing> packing)
+    : recipe_(&recipe), path_(std::move(path)), manifest_(quantize_manifest(recipe, tensor.shape(), tensor.axis(), packing)),
       repeats_(recipe.granularity == recipes::Granularity::tensor || recipe.granularity == recipes::Granularity::column),
       shape_(tensor.shape()) {
   const recipes::Blocks blocks = recipes::blocks_of(recipe, tensor.rows(), tensor.columns());
   scales_shape_ = {static_cast<std::uint64_t>(blocks.down()), static_cast<std::uint64_t>(blocks.across())};
+  if (packing) {
+    packer_.emplace(*packing, recipe.code.format.width, shape_.back());
+    shape_.back() = packer_->row_bytes();
+    manifest_.rows = shape_.front();
+  }
   if (recipe.keep_reg < 0) open();  // else the number of kept elements is known at the end
 }
 
@@ -35,7 +40,7 @@ void StripFiles::plan(const std::string& name, const std::string& format, std::v
 }
 
 void StripFiles::open() {
-  plan("codes", recipe_->code.format_name, shape_, nullptr);
+  plan("codes", packer_ ? "uint8" : recipe_->code.format_name, shape_, nullptr);
   if (recipe_->scale.reg >= 0) plan("scales", recipe_->scale.format_name, scales_shape_, &scales_);
   if (recipe_->zero.reg >= 0) plan("zeros", recipe_->zero.format_name, scales_shape_, &zeros_);
   if (recipe_->tensor_scale.reg >= 0) plan("tensor_scale", recipe_->tensor_scale.format_name, {1}, &tensor_scale_);
@@ -50,7 +55,8 @@ void StripFiles::open() {
 void StripFiles::take(const Strip& strip) {
   const recipes::Quantized& quantized = strip.quantized;
   if (files_) codes_.clear();
-  append_words(codes_, quantized.codes, recipe_->code.format_name);
+  if (packer_) packer_->append(quantized.codes, codes_);
+  else append_words(codes_, quantized.codes, recipe_->code.format_name);
   if (files_) files_->write(0, codes_);
   if (first_ || !repeats_) {
     if (recipe_->scale.reg >= 0) append_words(scales_, quantized.scales, recipe_->scale.format_name);

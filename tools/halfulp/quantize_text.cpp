@@ -9,6 +9,7 @@
 #include "halfulp/error.hpp"
 #include "halfulp/plan.hpp"
 #include "halfulp/text.hpp"
+#include "halfulp/vectors/kernels/plugged.hpp"
 #include "quantize_options.hpp"
 #include "values.hpp"
 
@@ -86,8 +87,8 @@ bool read_rows(TensorLines& lines, const Format& format, TextTensor& tensor) {
       for (std::string_view word = next_word(rest); !word.empty(); word = next_word(rest), ++columns)
         tensor.values.push_back(number_of(word, format));
       if (tensor.rows > 0 && columns != tensor.columns) {
-        throw InputError("row " + std::to_string(tensor.rows + 1), std::to_string(columns) + " values in a tensor of " +
-                         std::to_string(tensor.columns) + " columns", "make all rows as long; a blank line ends a tensor");
+        throw InputError("row " + std::to_string(tensor.rows + 1), vectors::counted(static_cast<std::uint64_t>(columns), "value") + " in a tensor of " +
+                         vectors::counted(static_cast<std::uint64_t>(tensor.columns), "column"), "make all rows as long; a blank line ends a tensor");
       }
       tensor.columns = columns;
       ++tensor.rows;

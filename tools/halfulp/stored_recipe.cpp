@@ -51,6 +51,11 @@ std::optional<StoredRecipe> stored_recipe(const std::string& path) {
     const auto details = nlohmann::json::parse(manifest.details);
     details.at("text").get_to(text);
     details.at("axis").get_to(axis);
+    if (details.contains("packing")) {
+      details.at("shape").get_to(stored.shape);
+      stored.packing = find_packing(details.at("packing").get<std::string>());
+      if (!stored.packing) throw InputError(what, "its manifest names an unknown packing", "quantize the tensor again");
+    }
   } catch (const nlohmann::json::exception&) {
     throw InputError(what, "its manifest does not say the steps and the axis", "quantize the tensor again");
   }

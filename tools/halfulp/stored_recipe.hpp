@@ -3,7 +3,9 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "halfulp/packing.hpp"
 #include "quantize_options.hpp"
 #include "recipe_spec.hpp"
 
@@ -12,6 +14,8 @@ namespace halfulp::tool {
 struct StoredRecipe {
   RecipeSpec spec;
   std::size_t axis = 0;  ///< where the last axis of the codes was before quantization
+  std::optional<Packing> packing = {};     ///< of the codes; one word each without
+  std::vector<std::uint64_t> shape = {};   ///< of the tensor that packed codes stand for, its axis the last
 };
 
 /// Whether a .npz or .safetensors holds a manifest; true for folders, and for what is not there. Throws InputError for other files.

@@ -25,7 +25,8 @@ constexpr char kExamples[] =
     "Examples:\n"
     "  halfulp verify cast:f32:e4m3 --exec 'halfulp cast --from f32 --to e4m3' --text\n"
     "  halfulp verify --impl list\n"
-    "  halfulp verify cast:bf16:e5m2,rounding=toward_zero --impl halfulp-batch --level exhaustive";
+    "  halfulp verify cast:bf16:e5m2,rounding=toward_zero --impl halfulp-batch --level exhaustive\n"
+    "  halfulp verify attention:fa3_like,out=bf16,stages=yes --impl halfulp";
 
 /// One rewritten line with the share, the rate and the time left.
 class Progress {
@@ -117,7 +118,7 @@ void add_verify(CLI::App& app, const Globals& globals, Runner& runner) {
   const auto arguments = std::make_shared<VerifyArguments>();
   command
       ->add_option("spec", arguments->subject,
-                   "A pack, cast:FROM:TO[@DIALECT][,key=value]…, decode:FORMAT[:TO] or recipe:NAME…; with --impl list "
+                   "A pack, cast:FROM:TO[@DIALECT][,key=value]…, decode:FORMAT[:TO], recipe:NAME…, mma:MODEL… or attention:PRESET…; with --impl list "
                    "also the NAME of one")
       ->type_name("PACK|SPEC");
   add_plug_options(*command, arguments->plug);

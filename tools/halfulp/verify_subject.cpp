@@ -7,7 +7,9 @@
 #include "halfulp/names.hpp"
 #include "halfulp/vectors/blocks/recipe_kernels.hpp"
 #include "halfulp/vectors/blocks/recipe_plan.hpp"
+#include "halfulp/vectors/mma/mma_report.hpp"
 #include "halfulp/vectors/verify_pack.hpp"
+#include "attention_verify.hpp"
 #include "values.hpp"
 #include "verify_json.hpp"
 #include "verify_recipe.hpp"
@@ -22,6 +24,13 @@ Shown shown(const Verdict& verdict) {
 }
 Shown shown(const RecipeRun& run) {
   return {report_of(run), recipe_json(run)};
+}
+Shown shown(const AttentionRun& run) {
+  return {report_of(run), attention_json(run)};
+}
+
+Shown shown(const MmaRun& run) {
+  return {report_of(run), verdict_json(run)};
 }
 
 VerifyOptions options_of(const VerifyArguments& arguments) {
@@ -58,6 +67,11 @@ Plug recipe_kernel_of(const VerifyArguments& arguments, const std::string& spec)
                                           : recipe_plug(spec, arguments.implementation);
 }
 
+/// The kernel for an accumulation model.
+Plug mma_kernel_of(const VerifyArguments& arguments, const std::string& spec) {
+  return arguments.implementation.empty() ? make_plug(arguments.plug) : mma_plug(spec, arguments.implementation);
+}
+
 std::optional<Shown> judge_pack(const VerifyArguments& arguments) {
   const std::string& path = arguments.subject;
   if (!arguments.level.empty() || arguments.seeded)
@@ -67,6 +81,9 @@ std::optional<Shown> judge_pack(const VerifyArguments& arguments) {
   const Manifest& manifest = pack->manifest();
   if (manifest.kind == "recipe")
     return shown(verify_recipe_pack(recipe_kernel_of(arguments, manifest.spec), *pack, path, options));
+  if (manifest.kind == "mma") return shown(verify_mma_pack(mma_kernel_of(arguments, manifest.spec), *pack, path, options));
+  if (manifest.kind == "attention")
+    return shown(verify_attention_pack({arguments.implementation, arguments.plug}, *pack, path, options));
   if (arguments.implementation.empty())
     return shown(verify_pack(make_plug(arguments.plug), *pack, path, options));
   const Implementation* implementation = find_implementation(arguments.implementation);
@@ -81,8 +98,11 @@ std::optional<Shown> judge_subject(const VerifyArguments& arguments) {
   const std::string& subject = arguments.subject;
   if (is_pack(subject)) return judge_pack(arguments);
   const VerifyOptions options = options_of(arguments);
+  if (is_attention_spec(subject))
+    return shown(verify_attention_spec({arguments.implementation, arguments.plug}, subject, options));
   if (is_recipe_spec(subject))
     return shown(verify_recipe_spec(recipe_kernel_of(arguments, subject), subject, options));
+  if (is_mma_spec(subject)) return shown(verify_mma_spec(mma_kernel_of(arguments, subject), subject, options));
   if (arguments.implementation.empty())
     return shown(verify(make_plug(arguments.plug), parse_spec(subject), options));
   const Implementation* implementation = find_implementation(arguments.implementation);

@@ -87,8 +87,9 @@ Terms terms_of(const MmaSpec& spec, const Row& row) {
       parts *= a.significand * b.significand;
       unit += a.exponent + b.exponent;
       alignment += alignment_of(a, format) + alignment_of(b, format);
+      zero = zero || a.significand == 0 || b.significand == 0;
     }
-    terms.all.push_back({magnitude, unit, alignment, spec.zero_rule == ZeroRule::a || !zero || groups, parts});
+    terms.all.push_back({magnitude, unit, alignment, spec.zero_rule == ZeroRule::a || !zero, parts});
   }
   return terms;
 }

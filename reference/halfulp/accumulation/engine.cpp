@@ -110,12 +110,18 @@ std::uint32_t scaled_groups(const EnginePlan& plan, const ChunkOperands& x, std:
   bool special = !is_finite(c.kind);
   const std::size_t groups = (x.count + kGroup - 1) / kGroup;
   for (std::size_t g = 0; g < groups; ++g) {
-    std::int32_t dot = 0;  // operands are flat: no exponents
-    for (std::size_t k = g * kGroup; k < std::min(x.count, (g + 1) * kGroup); ++k) dot += x.a[k].significand * x.b[k].significand;
+    std::int32_t dot = 0, bits = 0;  // operands are flat: no exponents
+    for (std::size_t k = g * kGroup; k < std::min(x.count, (g + 1) * kGroup); ++k) {
+      const std::int32_t product = x.a[k].significand * x.b[k].significand;
+      dot += product;
+      bits |= product;
+    }
     const std::size_t block = g * kGroup / static_cast<std::size_t>(plan.spec.model.scale.block);
     const EngineOperand scale_a = plan.scale(x.scale_a[block]), scale_b = plan.scale(x.scale_b[block]);
     values[g] = std::int64_t{dot} * scale_a.significand * scale_b.significand;
     exponents[g] = scale_a.exponent + scale_b.exponent;
+    const bool zero = bits == 0 || scale_a.significand == 0 || scale_b.significand == 0;
+    if (zero && plan.spec.zero_rule == ZeroRule::b) exponents[g] = kNoExponent;
     largest = std::max(largest, exponents[g]);
     special |= !is_finite(scale_a.kind) || !is_finite(scale_b.kind);
   }

@@ -53,6 +53,15 @@ float tree(const EnginePlan& plan, const std::uint32_t* a, const std::uint32_t* 
   return tree_sum(products.data(), count, false) + c;
 }
 
+float warp_tree(const EnginePlan& plan, const std::uint32_t* a, const std::uint32_t* b, std::size_t count, float c) {
+  float lanes[kWarpLanes] = {};
+  for (std::size_t i = 0; i < count; ++i) lanes[i % kWarpLanes] += plan.float_a(a[i]) * plan.float_b(b[i]);
+  for (int distance = kWarpLanes / 2; distance > 0; distance /= 2) {
+    for (int lane = 0; lane < distance; ++lane) lanes[lane] += lanes[lane + distance];
+  }
+  return lanes[0] + c;
+}
+
 float sequential(const EnginePlan& plan, const std::uint32_t* a, const std::uint32_t* b, std::size_t count, float c) {
   const bool fused = plan.spec.model.scheme == Scheme::fma_sequential;
   for (std::size_t i = 0; i < count; ++i) {
@@ -79,7 +88,7 @@ std::uint32_t exact_row(const EnginePlan& plan, const std::uint32_t* a, const st
 
 bool is_row_scheme(Scheme scheme) {
   return scheme == Scheme::exact || scheme == Scheme::sequential || scheme == Scheme::fma_sequential || scheme == Scheme::tree ||
-         scheme == Scheme::pairwise;
+         scheme == Scheme::warp_tree || scheme == Scheme::pairwise;
 }
 
 std::uint32_t float_row(const EnginePlan& plan, const std::uint32_t* a, const std::uint32_t* b, std::size_t count, std::uint32_t c) {
@@ -87,6 +96,7 @@ std::uint32_t float_row(const EnginePlan& plan, const std::uint32_t* a, const st
     case Scheme::exact: return exact_row(plan, a, b, count, c);
     case Scheme::pairwise: return word_of(pairwise(plan, a, b, count, as_float(c)));
     case Scheme::tree: return word_of(tree(plan, a, b, count, as_float(c)));
+    case Scheme::warp_tree: return word_of(warp_tree(plan, a, b, count, as_float(c)));
     default: break;
   }
   return word_of(sequential(plan, a, b, count, as_float(c)));

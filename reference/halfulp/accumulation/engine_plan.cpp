@@ -17,7 +17,8 @@ namespace {
 constexpr FormatSpec kF32 = spec_of("f32");
 
 bool uses_floats(Scheme scheme) {
-  return scheme == Scheme::pairwise || scheme == Scheme::sequential || scheme == Scheme::fma_sequential || scheme == Scheme::tree;
+  return scheme == Scheme::pairwise || scheme == Scheme::sequential || scheme == Scheme::fma_sequential || scheme == Scheme::tree ||
+         scheme == Scheme::warp_tree;
 }
 
 int zero_exponent_of(const MmaSpec& spec) { return spec.zero_rule == ZeroRule::b ? kAbsentExponent : kZeroExponent; }

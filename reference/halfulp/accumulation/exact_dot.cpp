@@ -2,6 +2,7 @@
 #include "halfulp/accumulation/exact_dot.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "halfulp/accumulation/detail/exact_kernel.hpp"
 #include "halfulp/cast.hpp"
@@ -110,6 +111,27 @@ ExactDot::ExactDot(const FormatSpec& a, const FormatSpec& b) : a_(a), b_(b) {
   const int bits = a_.bits + b_.bits + 20;  // with kStretch terms
   if (a_.bits <= 62 && b_.bits <= 62) width_ = bits <= 62 ? Width::bits64 : bits <= 126 ? Width::bits128 : Width::wide;
   in_lanes_ = is_narrow_float(a) && is_narrow_float(b) && a_.bits + b_.bits + 16 <= 53;
+  if (in_lanes_) lift_ = std::ldexp(1.0, -(a_.unit + b_.unit));
+}
+
+ExactDot::Decoded ExactDot::decoded(const Table& table, std::span<const std::uint32_t> words) {
+  Decoded row;
+  row.words.assign(words.begin(), words.end());
+  for (const std::uint32_t word : words) {
+    const Factor x = table(word);
+    row.finite = row.finite && x.kind == 0;
+    row.high.push_back(static_cast<std::int16_t>(x.units >> 9));
+    row.low.push_back(static_cast<std::int16_t>(x.units & 511));
+  }
+  return row;
+}
+
+ExactDot::Decoded ExactDot::decoded_a(std::span<const std::uint32_t> words) const { return decoded(a_, words); }
+ExactDot::Decoded ExactDot::decoded_b(std::span<const std::uint32_t> words) const { return decoded(b_, words); }
+
+ExactUnpacked ExactDot::value(const Decoded& a, const Decoded& b) const {
+  if (!a.finite || !b.finite) return value(std::span(a.words), std::span(b.words));
+  return of_integer(detail::halves_dot({a.high.data(), a.low.data()}, {b.high.data(), b.low.data()}, a.high.size()), a_.unit + b_.unit);
 }
 
 void ExactDot::Specials::add(const Factor& a, const Factor& b) {
@@ -152,7 +174,7 @@ ExactUnpacked ExactDot::value(std::span<const std::uint32_t> a, std::span<const 
                               const FormatSpec* c_format) const {
   if (in_lanes_ && c_format == nullptr && a.size() <= std::size_t{1} << 16) {
     double units = 0;
-    if (detail::narrow_dot(narrow_float(a_.format), narrow_float(b_.format), a.data(), b.data(), a.size(), -(a_.unit + b_.unit), units)) {
+    if (detail::narrow_dot(narrow_float(a_.format), narrow_float(b_.format), a.data(), b.data(), a.size(), lift_, units)) {
       return of_integer(static_cast<std::int64_t>(units), a_.unit + b_.unit);
     }
   }

@@ -45,6 +45,19 @@ class ExactDot {
   ExactUnpacked value(std::span<const std::uint32_t> a, std::span<const std::uint32_t> b, std::uint32_t c = 0,
                       const FormatSpec* c_format = nullptr) const;
 
+  /// Words decoded once for many dots: units of the format's smallest number as high * 2^9 + low.
+  struct Decoded {
+    std::vector<std::int16_t> high, low;
+    std::vector<std::uint32_t> words;
+    bool finite = true;
+  };
+  /// True for pairs of floating formats of at most 8 bits and 18 bits of units (E4M3, FP6, FP4).
+  bool decodes() const { return in_lanes_ && a_.bits <= 18 && b_.bits <= 18; }
+  Decoded decoded_a(std::span<const std::uint32_t> words) const;
+  Decoded decoded_b(std::span<const std::uint32_t> words) const;
+  /// value(a, b) of decoded words. Requires decodes(), one length and at most 2^16 products.
+  ExactUnpacked value(const Decoded& a, const Decoded& b) const;
+
   /// The same with powers of two: block i of `block` products is scaled by 2^(exponents[i]), -254 <= exponent <= 254.
   ExactUnpacked scaled_value(std::span<const std::uint32_t> a, std::span<const std::uint32_t> b, std::span<const int> exponents,
                              std::size_t block) const;
@@ -71,11 +84,13 @@ class ExactDot {
     std::vector<Factor> factors;
   };
 
+  static Decoded decoded(const Table& table, std::span<const std::uint32_t> words);
   void add_stretch(WideSum& sum, Specials& specials, std::span<const std::uint32_t> a, std::span<const std::uint32_t> b, int exponent) const;
   static ExactUnpacked result(const WideSum& sum, const Specials& specials);
 
   Table a_, b_;
   Width width_ = Width::wide;
+  double lift_ = 1;        ///< units per 1
   bool in_lanes_ = false;  ///< both formats are floating, at most 8 bits, with sums of 2^16 products exact in a double
 };
 

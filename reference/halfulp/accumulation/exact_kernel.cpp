@@ -4,6 +4,7 @@
 // by a power of two gives the number. Products of two such numbers have at most 8 significant bits.
 #include "halfulp/accumulation/detail/exact_kernel.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "halfulp/detail/float_modes.hpp"
@@ -30,28 +31,42 @@ using DF = hn::RebindToFloat<D>;
 using DD = hn::Repartition<double, D>;
 using V = hn::Vec<D>;
 
-/// Codes as floats; `special` gathers lanes that are none.
-HWY_INLINE hn::Vec<DF> numbers(const NarrowFloat& f, V codes, hn::Vec<DF> scale, V& special) {
-  const D d;
-  const DF df;
-  const V magnitude = hn::And(codes, hn::Set(d, f.magnitude_mask));
-  const auto bad = hn::Or(hn::Gt(magnitude, hn::Set(d, f.first_special - 1)), hn::Eq(codes, hn::Set(d, f.special_code)));
-  special = hn::Or(special, hn::VecFromMask(d, bad));
-  const V negative = hn::VecFromMask(d, hn::Ne(hn::And(codes, hn::Set(d, f.sign_mask)), hn::Zero(d)));
-  const V bits = hn::Or(hn::ShiftLeftSame(magnitude, f.shift), hn::And(negative, hn::Set(d, 0x80000000u)));
-  return hn::Mul(hn::BitCast(df, bits), scale);
-}
+/// One format's codes as floats; remembers whether one was none.
+class Reader {
+ public:
+  explicit Reader(const NarrowFloat& f)
+      : f_(f), sign_shift_(31 - static_cast<int>(hwy::Num0BitsBelowLS1Bit_Nonzero32(f.sign_mask))), mask_(hn::Set(D(), f.magnitude_mask)),
+        sign_(hn::Set(D(), 0x80000000u)), code_(hn::Set(D(), f.special_code)), scale_(hn::Set(DF(), std::ldexp(1.0f, f.scale_exponent))) {}
 
-bool narrow_sum(const NarrowFloat& fa, const NarrowFloat& fb, const std::uint32_t* a, const std::uint32_t* b, std::size_t count, double& sum) {
+  template <bool kSpecialCode>
+  HWY_INLINE hn::Vec<DF> numbers(V codes) {
+    const V magnitude = hn::And(codes, mask_);
+    largest_ = hn::Max(largest_, magnitude);
+    if constexpr (kSpecialCode) seen_ = hn::Or(seen_, hn::VecFromMask(D(), hn::Eq(codes, code_)));
+    const V sign = hn::And(hn::ShiftLeftSame(codes, sign_shift_), sign_);
+    return hn::Mul(hn::BitCast(DF(), hn::Or(hn::ShiftLeftSame(magnitude, f_.shift), sign)), scale_);
+  }
+  bool special() const {
+    const D d;
+    return !hn::AllFalse(d, hn::Or(hn::Gt(largest_, hn::Set(d, f_.first_special - 1)), hn::Ne(seen_, hn::Zero(d))));
+  }
+
+ private:
+  const NarrowFloat& f_;
+  int sign_shift_;
+  V mask_, sign_, code_, largest_ = hn::Zero(D()), seen_ = hn::Zero(D());
+  hn::Vec<DF> scale_;
+};
+
+template <bool kSpecialCode>
+HWY_INLINE bool sum_of(const NarrowFloat& fa, const NarrowFloat& fb, const std::uint32_t* a, const std::uint32_t* b, std::size_t count, double& sum) {
   const D d;
-  const DF df;
   const DD dd;
   const hn::Half<DF> dh;
-  const auto scale_a = hn::Set(df, std::ldexp(1.0f, fa.scale_exponent)), scale_b = hn::Set(df, std::ldexp(1.0f, fb.scale_exponent));
+  Reader of_a(fa), of_b(fb);
   auto low = hn::Zero(dd), high = hn::Zero(dd);
-  V special = hn::Zero(d);
   const auto add = [&](V x, V y) {
-    const auto product = hn::Mul(numbers(fa, x, scale_a, special), numbers(fb, y, scale_b, special));
+    const auto product = hn::Mul(of_a.numbers<kSpecialCode>(x), of_b.numbers<kSpecialCode>(y));
     low = hn::Add(low, hn::PromoteTo(dd, hn::LowerHalf(dh, product)));
     high = hn::Add(high, hn::PromoteTo(dd, hn::UpperHalf(dh, product)));
   };
@@ -65,9 +80,57 @@ bool narrow_sum(const NarrowFloat& fa, const NarrowFloat& fb, const std::uint32_
     }
     add(hn::Load(d, x), hn::Load(d, y));
   }
-  if (!hn::AllTrue(d, hn::Eq(special, hn::Zero(d)))) return false;
+  if (of_a.special() || of_b.special()) return false;
   sum = hn::GetLane(hn::SumOfLanes(dd, hn::Add(low, high)));
   return true;
+}
+
+bool narrow_sum(const NarrowFloat& fa, const NarrowFloat& fb, const std::uint32_t* a, const std::uint32_t* b, std::size_t count, double& sum) {
+  const bool none = fa.special_code > fa.magnitude_mask + fa.sign_mask && fb.special_code > fb.magnitude_mask + fb.sign_mask;
+  return none ? sum_of<false>(fa, fb, a, b, count, sum) : sum_of<true>(fa, fb, a, b, count, sum);
+}
+
+#endif
+
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
+
+std::int64_t halves_sum(const HalvesRow& a, const HalvesRow& b, std::size_t count) {
+  std::int64_t sum = 0;
+  for (std::size_t i = 0; i < count; ++i) sum += std::int64_t{(a.high[i] * 512) + a.low[i]} * ((b.high[i] * 512) + b.low[i]);
+  return sum;
+}
+
+#else
+
+/// (h 2^9 + l)(h' 2^9 + l') by pairs of 16-bit products in 32-bit lanes, which are emptied before they can overflow.
+std::int64_t halves_sum(const HalvesRow& a, const HalvesRow& b, std::size_t count) {
+  const hn::ScalableTag<std::int16_t> d16;
+  const hn::Repartition<std::int32_t, decltype(d16)> d32;
+  const hn::Repartition<std::int64_t, decltype(d16)> d64;
+  const hn::Half<decltype(d32)> half;
+  constexpr std::size_t kStretch = std::size_t{1} << 13;
+  const std::size_t lanes = hn::Lanes(d16), whole = count / lanes * lanes;
+  auto sum = hn::Zero(d64);
+  std::size_t i = 0;
+  while (i < whole) {
+    const std::size_t end = std::min(whole, i + kStretch);
+    auto top = hn::Zero(d32), middle = top, bottom = top, top1 = top, middle1 = top, bottom1 = top;
+    for (; i < end; i += lanes) {
+      const auto ah = hn::LoadU(d16, a.high + i), al = hn::LoadU(d16, a.low + i), bh = hn::LoadU(d16, b.high + i), bl = hn::LoadU(d16, b.low + i);
+      top = hn::ReorderWidenMulAccumulate(d32, ah, bh, top, top1);
+      middle = hn::ReorderWidenMulAccumulate(d32, ah, bl, middle, middle1);
+      bottom = hn::ReorderWidenMulAccumulate(d32, al, bl, bottom, bottom1);
+      middle = hn::ReorderWidenMulAccumulate(d32, al, bh, middle, middle1);
+    }
+    const auto widened = [&](auto x, auto y) {
+      const auto both = hn::Add(x, y);
+      return hn::Add(hn::PromoteTo(d64, hn::LowerHalf(half, both)), hn::PromoteTo(d64, hn::UpperHalf(half, both)));
+    };
+    sum = hn::Add(sum, hn::Add(hn::ShiftLeft<18>(widened(top, top1)), hn::Add(hn::ShiftLeft<9>(widened(middle, middle1)), widened(bottom, bottom1))));
+  }
+  std::int64_t total = hn::GetLane(hn::SumOfLanes(d64, sum));
+  for (; i < count; ++i) total += std::int64_t{(a.high[i] * 512) + a.low[i]} * ((b.high[i] * 512) + b.low[i]);
+  return total;
 }
 
 #endif
@@ -80,13 +143,16 @@ HWY_AFTER_NAMESPACE();
 namespace halfulp::accumulation::detail {
 
 HWY_EXPORT(narrow_sum);
+HWY_EXPORT(halves_sum);
+
+std::int64_t halves_dot(const HalvesRow& a, const HalvesRow& b, std::size_t count) { return HWY_DYNAMIC_DISPATCH(halves_sum)(a, b, count); }
 
 bool narrow_dot(const NarrowFloat& format_a, const NarrowFloat& format_b, const std::uint32_t* a, const std::uint32_t* b, std::size_t count,
-                int lift, double& units) {
+                double lift, double& units) {
   const halfulp::detail::DefaultFloatModes modes;
   double sum = 0;
   if (!HWY_DYNAMIC_DISPATCH(narrow_sum)(format_a, format_b, a, b, count, sum)) return false;
-  units = std::ldexp(sum, lift);
+  units = sum * lift;
   return true;
 }
 

@@ -19,6 +19,7 @@ enum class Scheme : std::uint8_t {
   sequential,        ///< float32: multiply, round, add, round; from c
   fma_sequential,    ///< float32: one fused multiply-add per product; from c
   tree,              ///< float32: rounded products summed as a tree of adjacent pairs, then + c
+  warp_tree,         ///< float32: 32 lanes from +0, lane k mod 32 sums rounded products; lane l + lane l+16, 8, 4, 2, 1; then + c
   fused,             ///< aligned at the largest exponent, truncated, summed as integers, rounded once
   widened_halves,    ///< FP8 widened to f16: two fused sums of 16, k mod 4 in {0,1} then {2,3}, from 0; then one IEEE add with c
   scaled_groups,     ///< FP4: exact dots of groups of 16 times their scales, fused with c
@@ -34,7 +35,7 @@ enum class Output : std::uint8_t { f32, f16, int32 };
 /// How zero operands and a zero c take part in the largest exponent: two public models differ.
 enum class ZeroRule : std::uint8_t {
   a,  ///< a zero has exponent -126 and takes part
-  b,  ///< a term that is zero is left out; the largest exponent has a floor (kFloors)
+  b,  ///< a term that is zero, a group whose products or scale are all zero, is left out; the largest exponent has a floor (kFloors)
 };
 
 /// Block scales that are part of a model. An empty format means none.
@@ -64,6 +65,9 @@ struct AccumulationModel {
 /// Products per group of Scheme::scaled_groups: each group has one exact dot and one scale of either side.
 inline constexpr int kScaledGroup = 16;
 
+/// Lanes of Scheme::warp_tree. Halving distances are those of a shuffle-down and of a butterfly: both give the same sum.
+inline constexpr int kWarpLanes = 32;
+
 /// Exponent of a zero operand, a zero c or a zero scale where they take part.
 inline constexpr int kZeroExponent = -126;
 
@@ -75,7 +79,7 @@ struct ExponentFloor {
   int fraction_bits;
   int f32, f16;
 };
-inline constexpr ExponentFloor kFloors[] = {{25, -133, -21}, {24, -132, -20}, {23, kNoExponent, -19}};
+inline constexpr ExponentFloor kFloors[] = {{35, -139, kNoExponent}, {25, -133, -21}, {24, -132, -20}, {23, kNoExponent, -19}};
 
 constexpr int exponent_floor(ZeroRule rule, int fraction_bits, Output output) {
   if (rule == ZeroRule::a) return kNoExponent;

@@ -50,6 +50,7 @@ constexpr auto kModels = std::to_array<AccumulationModel>({
     {"f32_sequential",      Scheme::sequential,     kAnyFloat, true, "f32", 0, 0, 23, {}, false, "exact", "multiply, round, add, round"},
     {"f32_fma_sequential",  Scheme::fma_sequential, kAnyFloat, true, "f32", 0, 0, 23, {}, false, "exact", "one fma per product"},
     {"f32_tree",            Scheme::tree,           kAnyFloat, true, "f32", 0, 0, 23, {}, false, "exact", "rounded products, adjacent pairs, then + c"},
+    {"f32_warp_tree",       Scheme::warp_tree,      kAnyFloat, true, "f32", 0, 0, 23, {}, false, "exact", "32 lanes k mod 32, then lane + 16, 8, 4, 2, 1, then + c"},
 });
 // clang-format on
 

@@ -17,7 +17,7 @@ struct Term {
   int exponent;
 
   bool is_zero() const { return value.kind == Kind::finite && value.units == 0; }
-  bool always = false;  ///< takes part in the largest exponent also when it is zero, under either rule
+  bool always = false;  ///< takes part in the largest exponent also when its value is zero, under either rule
 };
 
 /// Step 1: NaN if there is one, 0*Inf or both infinities; else an infinity if there is one; else a finite number.
@@ -105,12 +105,15 @@ std::uint32_t scaled_groups_chunk(const MmaSpec& spec, const Row& row, std::uint
   std::vector<Term> terms = {term_of_c(spec, c)};
   for (std::size_t first = 0; first < row.a.size(); first += kScaledGroup) {
     Number dot;
+    bool all_zero = true;
     for (std::size_t k = first; k < std::min(first + kScaledGroup, row.a.size()); ++k) {
-      dot = dot + number_of(operand_of(spec.a, row.a[k])) * number_of(operand_of(spec.b, row.b[k]));
+      const Number product = number_of(operand_of(spec.a, row.a[k])) * number_of(operand_of(spec.b, row.b[k]));
+      all_zero = all_zero && product.units == 0;
+      dot = dot + product;
     }
     const auto block = first / static_cast<std::size_t>(spec.model.scale.block);
     const Operand scale_a = scale_of(spec, row.scale_a[block]), scale_b = scale_of(spec, row.scale_b[block]);
-    terms.push_back({dot * number_of(scale_a) * number_of(scale_b), scale_a.alignment() + scale_b.alignment(), true});
+    terms.push_back({dot * number_of(scale_a) * number_of(scale_b), scale_a.alignment() + scale_b.alignment(), !all_zero && !scale_a.zero() && !scale_b.zero()});
   }
   return fused_sum(spec, terms);
 }
@@ -131,7 +134,8 @@ std::uint32_t chunk_of(const MmaSpec& spec, const Row& row, std::uint32_t c) {
     case Scheme::exact:
     case Scheme::sequential:
     case Scheme::fma_sequential:
-    case Scheme::tree: break;
+    case Scheme::tree:
+    case Scheme::warp_tree: break;
   }
   return exact::software_row(spec, row, c);
 }

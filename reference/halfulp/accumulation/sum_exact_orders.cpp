@@ -147,6 +147,14 @@ std::uint32_t software_row(const MmaSpec& spec, const Row& row, std::uint32_t c)
     for (std::size_t k = 0; k < count; ++k) products.push_back(to_f32(product(k)));
     return products.empty() ? to_f32(f32(c)) : add(tree_of(products, add), c);
   }
+  if (spec.model.scheme == Scheme::warp_tree) {
+    std::vector<std::uint32_t> lanes(kWarpLanes, 0);
+    for (std::size_t k = 0; k < count; ++k) lanes[k % kWarpLanes] = add(lanes[k % kWarpLanes], to_f32(product(k)));
+    for (std::size_t distance = kWarpLanes / 2; distance > 0; distance /= 2) {
+      for (std::size_t lane = 0; lane < distance; ++lane) lanes[lane] = add(lanes[lane], lanes[lane + distance]);
+    }
+    return add(lanes[0], c);
+  }
   std::uint32_t sum = to_f32(f32(c));
   for (std::size_t k = 0; k < count; ++k) {
     sum = spec.model.scheme == Scheme::fma_sequential ? to_f32(product(k) + f32(sum)) : add(sum, to_f32(product(k)));

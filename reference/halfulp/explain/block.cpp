@@ -217,6 +217,7 @@ BlockExplanation explain_block(const QuantRecipe& recipe, const recipes::TensorV
   for (std::int64_t i = 0; i < blocks.count(); ++i) {
     const auto range = blocks[i];
     ExplainedBlock& block = out.blocks[static_cast<std::size_t>(i)];
+    block.index = static_cast<std::size_t>(i);
     block.place =
         range_text("row", range.row, range.rows) + ", " + range_text("column", range.column, range.columns);
     for (std::int64_t r = range.row; r < range.row + range.rows; ++r) {

@@ -33,6 +33,7 @@ struct ExplainedElement {
 };
 
 struct ExplainedBlock {
+  std::size_t index = 0;  ///< among the tensor's blocks, row-major
   std::string place;  ///< rows and columns
   std::vector<ExplainedStep> steps;
   std::vector<ExplainedElement> elements;

@@ -62,9 +62,8 @@ std::string to_text(const BlockExplanation& e) {
     text +=
         "\ntensor" + (e.tensor_scale.empty() ? std::string() : ", stored scale " + e.tensor_scale) + "\n";
   text += steps_text(e.tensor_steps, "  ");
-  for (std::size_t b = 0; b < e.blocks.size(); ++b) {
-    const ExplainedBlock& block = e.blocks[b];
-    text += "\nblock " + std::to_string(b) + ": " + block.place + "\n" + steps_text(block.steps, "  ");
+  for (const ExplainedBlock& block : e.blocks) {
+    text += "\nblock " + std::to_string(block.index) + ": " + block.place + "\n" + steps_text(block.steps, "  ");
     for (const ExplainedElement& element : block.elements) {
       text += "  x[" + std::to_string(element.row) + "," + std::to_string(element.column) +
               "] = " + element.input + "\n";
@@ -84,9 +83,8 @@ std::string to_html(const BlockExplanation& e) {
   if (!e.tensor_steps.empty())
     body += "<h2>Tensor</h2>\n<table>\n" + steps_rows(e.tensor_steps) + "</table>\n";
   if (!e.tensor_scale.empty()) body += "<p>stored scale <code>" + escaped(e.tensor_scale) + "</code></p>\n";
-  for (std::size_t b = 0; b < e.blocks.size(); ++b) {
-    const ExplainedBlock& block = e.blocks[b];
-    body += "<h2>Block " + std::to_string(b) + ": " + escaped(block.place) + "</h2>\n<table>\n" +
+  for (const ExplainedBlock& block : e.blocks) {
+    body += "<h2>Block " + std::to_string(block.index) + ": " + escaped(block.place) + "</h2>\n<table>\n" +
             steps_rows(block.steps) + "</table>\n";
     for (const ExplainedElement& element : block.elements) {
       body += "<details open><summary>x[" + std::to_string(element.row) + "," +

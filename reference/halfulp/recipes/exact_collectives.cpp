@@ -89,13 +89,12 @@ std::size_t nearest_entry_exact(const Step& step, const Value& value, std::span<
   return best;
 }
 
+/// Blocks have the sizes that check_block_sizes() asks for.
 std::vector<Value> collective_exact(const Step& step, std::span<const Value> elements,
                                     const Value& fraction) {
   if (step.op == Op::hadamard) {
     std::vector<Value> values(elements.begin(), elements.end());
     for (std::size_t stride = 1; stride < values.size(); stride *= 2) {
-      if (values.size() % (2 * stride) != 0)
-        throw InputError("hadamard", "the length is not a power of two", "pad the tensor");
       for (std::size_t i = 0; i < values.size(); ++i) {
         if ((i & stride) != 0) continue;
         const Value p = values[i], q = values[i + stride];
@@ -114,7 +113,6 @@ std::vector<Value> collective_exact(const Step& step, std::span<const Value> ele
     return values;
   }
   if (step.op == Op::tree_sum) {
-    if (elements.size() != 256) throw InputError("tree_sum", "not a whole tile of 16 x 16", "pad the tensor");
     std::vector<Value> sums(16, oracle::zero_value(false));
     for (std::size_t i = 0; i < elements.size(); ++i)
       sums[i / 16] = calculate(Op::add, sums[i / 16], elements[i], step.precision);

@@ -59,8 +59,8 @@ double bits_add(double value, const std::string& amount) {
   return static_cast<double>(std::bit_cast<float>(bits + static_cast<std::uint32_t>(literal_value(amount))));
 }
 
+/// Of 256 elements, see check_block_sizes().
 double tree_sum(const std::vector<double>& tile, Precision precision) {
-  if (tile.size() != 256) throw InputError("tree_sum", "not a whole tile of 16 x 16", "pad the tensor");
   double sums[16] = {};
   for (std::size_t i = 0; i < 256; ++i) sums[i / 16] = rounded(sums[i / 16] + tile[i], precision);
   for (std::size_t half = 8; half >= 1; half /= 2) {
@@ -69,10 +69,10 @@ double tree_sum(const std::vector<double>& tile, Precision precision) {
   return sums[0];
 }
 
-/// Walsh-Hadamard transform without the factor 1/sqrt(n): a butterfly is one rounded sum and one rounded difference.
+/// Walsh-Hadamard transform without the factor 1/sqrt(n): a butterfly is one rounded sum and one rounded difference. The length is
+/// a power of two, see check_block_sizes().
 std::vector<double> hadamard(std::vector<double> values, Precision precision) {
   for (std::size_t stride = 1; stride < values.size(); stride *= 2) {
-    if (values.size() % (2 * stride) != 0) throw InputError("hadamard", "the length is not a power of two", "pad the tensor");
     for (std::size_t i = 0; i < values.size(); ++i) {
       if ((i & stride) != 0) continue;
       const double p = values[i], q = values[i + stride];
@@ -83,14 +83,14 @@ std::vector<double> hadamard(std::vector<double> values, Precision precision) {
   return values;
 }
 
-/// At position fraction * (n - 1) of the sorted values: below + weight * (above - below), and from weight 1/2 upward
+/// At position fraction * (n - 1) of the values in order, equal ones (+0 and -0) as they stand: below + weight * (above - below), and from weight 1/2 upward
 /// above - (above - below) * (1 - weight), every operation rounded. NaN when any value is.
 double quantile(std::vector<double> values, double fraction, Precision precision) {
   if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
   for (const double value : values) {
     if (std::isnan(value)) return value;
   }
-  std::sort(values.begin(), values.end());
+  std::stable_sort(values.begin(), values.end());
   const double position = rounded(fraction * rounded(static_cast<double>(values.size() - 1), precision), precision);
   const double floor = std::floor(position), last = static_cast<double>(values.size() - 1);
   const double below = values[static_cast<std::size_t>(std::clamp(floor, 0.0, last))];

@@ -170,6 +170,7 @@ std::vector<double> transformed(const QuantRecipe& recipe, const TensorView& ten
   Registers registers(recipe.registers);
   const Blocks blocks = blocks_of(recipe, tensor.rows, tensor.columns);
   check_inputs(recipe, blocks, inputs);
+  check_block_sizes(recipe, blocks, recipe.transform_steps);
   set_inputs(recipe, inputs, PerInput::tensor, 0, registers);
   return elements_x(recipe, tensor, inputs, blocks, registers);
 }
@@ -179,6 +180,8 @@ Quantized quantize(const QuantRecipe& recipe, const TensorView& tensor, const In
   Quantized out;
   out.blocks = blocks_of(recipe, tensor.rows, tensor.columns);
   check_inputs(recipe, out.blocks, inputs);
+  check_block_sizes(recipe, out.blocks, recipe.transform_steps);
+  check_block_sizes(recipe, out.blocks, recipe.steps);
   set_inputs(recipe, inputs, PerInput::tensor, 0, registers);
   out.codes.resize(tensor.values.size());
   const double first = literal_value(recipe.amax_start);
@@ -236,6 +239,7 @@ Quantized quantize(const QuantRecipe& recipe, const TensorView& tensor, const In
 std::vector<double> dequantize(const QuantRecipe& recipe, const Quantized& quantized, const Inputs& inputs) {
   Registers registers(recipe.registers);
   check_inputs(recipe, quantized.blocks, inputs);
+  check_block_sizes(recipe, quantized.blocks, recipe.value_steps);
   set_inputs(recipe, inputs, PerInput::tensor, 0, registers);
   if (quantized.tensor_scale) registers.set(recipe.tensor_scale.reg, decode(recipe.tensor_scale.format, *quantized.tensor_scale));
   registers.set(recipe.A, tensor_amax_of(recipe, quantized, inputs).value_or(0));

@@ -182,6 +182,8 @@ Quantized observe_exact(const QuantRecipe& recipe, const TensorView& tensor, con
   Quantized out;
   out.blocks = blocks_of(recipe, tensor.rows, tensor.columns);
   check_inputs(recipe, out.blocks, inputs);
+  check_block_sizes(recipe, out.blocks, recipe.transform_steps);
+  check_block_sizes(recipe, out.blocks, recipe.steps);
   Run run(recipe, inputs);
   out.codes.resize(tensor.values.size());
   const Value start = literal_exact(recipe.amax_start, Precision::f64);
@@ -246,6 +248,7 @@ Quantized observe_exact(const QuantRecipe& recipe, const TensorView& tensor, con
 
 std::vector<Value> dequantize_exact(const QuantRecipe& recipe, const Quantized& quantized, const Inputs& inputs) {
   check_inputs(recipe, quantized.blocks, inputs);
+  check_block_sizes(recipe, quantized.blocks, recipe.value_steps);
   Run run(recipe, inputs);
   std::vector<std::uint64_t> codes;
   if (quantized.tensor_scale) run.set(recipe.tensor_scale.reg, oracle::value_of(recipe.tensor_scale.format, *quantized.tensor_scale));

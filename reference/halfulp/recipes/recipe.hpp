@@ -62,7 +62,7 @@ enum class Op : std::uint8_t {
   count,                       ///< element to block: how many elements
   peak,                        ///< element to block: the first element of the largest magnitude, its sign kept, NaN dropped
   lowest, highest,             ///< element to block: minimum and maximum, the first of equal ones; a NaN makes them NaN
-  median,                      ///< element to block: the lower median, number (n - 1) / 2 in order; a NaN makes it NaN
+  median,                      ///< element to block: the lower median, number (n - 1) / 2 in order, +0 and -0 as they stand; a NaN makes it NaN
   quantile,                    ///< element to block: at fraction operand 2, interpolated between two elements; see quantile()
   nearest_entry,               ///< index of the entry of table operand 2 at the least rounded distance, first minimum wins
   entry,                       ///< the entry of table operand 1 whose index is operand 2

@@ -2,6 +2,7 @@
 #include "halfulp/recipes/tensor.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "halfulp/error.hpp"
 
@@ -61,6 +62,23 @@ void check_inputs(const QuantRecipe& recipe, const Blocks& blocks, const Inputs&
     if (std::none_of(recipe.inputs.begin(), recipe.inputs.end(), known)) {
       throw InputError("recipe " + recipe.name, "it has no input '" + given.first + "'",
                        "`halfulp recipes " + recipe.name + "` shows its inputs");
+    }
+  }
+}
+
+void check_block_sizes(const QuantRecipe& recipe, const Blocks& blocks, const std::vector<Step>& steps) {
+  const auto uses = [&](Op op) { return std::any_of(steps.begin(), steps.end(), [op](const Step& step) { return step.op == op; }); };
+  const bool butterflies = uses(Op::hadamard), tiles = uses(Op::tree_sum);
+  if ((!butterflies && !tiles) || blocks.count() == 0) return;
+  // Blocks of one tensor have at most two heights and two widths: the last of either may be cut.
+  const auto cut = [](std::int64_t whole, std::int64_t block) { return whole % block == 0 ? block : whole % block; };
+  for (const std::int64_t rows : {std::min(blocks.rows, blocks.block_rows), cut(blocks.rows, blocks.block_rows)}) {
+    for (const std::int64_t columns : {std::min(blocks.columns, blocks.block_columns), cut(blocks.columns, blocks.block_columns)}) {
+      const auto elements = static_cast<std::uint64_t>(rows * columns);
+      const std::string what = "recipe " + recipe.name + ", a block of " + std::to_string(elements) + (elements == 1 ? " element" : " elements");
+      if (butterflies && !std::has_single_bit(elements))
+        throw InputError(what, "its step hadamard needs a power of two", "pad the tensor");
+      if (tiles && elements != 256) throw InputError(what, "its step tree_sum needs a whole tile of 16 x 16", "pad the tensor");
     }
   }
 }

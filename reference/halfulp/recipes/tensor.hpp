@@ -55,6 +55,10 @@ bool reads(const std::vector<Step>& steps, int reg);
 /// Throws InputError unless every required input is given and each has one value or as many as its places.
 void check_inputs(const QuantRecipe& recipe, const Blocks& blocks, const Inputs& inputs);
 
+/// Throws InputError, with the recipe's name, unless the elements of every block are as many as the steps need: a power of
+/// two for `hadamard`, 16 x 16 for `tree_sum`.
+void check_block_sizes(const QuantRecipe& recipe, const Blocks& blocks, const std::vector<Step>& steps);
+
 /// An element that a recipe keeps as it is.
 struct Kept {
   std::int64_t index = 0;  ///< row-major

@@ -32,10 +32,13 @@ AnswersSeen::AnswersSeen(const Expected& expected, std::uint64_t rows)
 
 void AnswersSeen::add(std::span<const std::byte> words, std::span<const std::byte> answers) {
   const int from_bytes = expected_.plan().from->storage_bytes();
+  add([&](std::size_t i) { return load(words, i, from_bytes); }, answers);
+}
+
+void AnswersSeen::add(const std::function<std::uint64_t(std::size_t)>& word, std::span<const std::byte> answers) {
   const int to_bytes = expected_.plan().to.storage_bytes();
-  const std::size_t count = words.size() / static_cast<std::size_t>(from_bytes);
+  const std::size_t count = answers.size() / static_cast<std::size_t>(to_bytes);
   if (count == 0) return;
-  const auto word = [&](std::size_t i) { return load(words, i, from_bytes); };
   const auto keep = [&](std::size_t i) { note(word(i), load(answers, i, to_bytes)); };
   for (; next_ < row_ + count; next_ += step_) keep(static_cast<std::size_t>(next_ - row_));
   std::size_t low = 0;

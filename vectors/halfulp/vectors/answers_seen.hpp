@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -23,6 +24,8 @@ class AnswersSeen {
   /// The next rows: source words and answers in host byte order. Ties and specials are found where the
   /// words ascend.
   void add(std::span<const std::byte> words, std::span<const std::byte> answers);
+  /// The same of words that are asked for one by one.
+  void add(const std::function<std::uint64_t(std::size_t)>& word, std::span<const std::byte> answers);
 
   /// In ascending order of words, without repetition.
   std::vector<Answer> with_mismatches(const Tally& tally) const;

@@ -10,7 +10,7 @@
 namespace halfulp::vectors {
 namespace {
 
-constexpr int kCountedBits = 20;  ///< sources this wide have a bit for every word
+constexpr int kCountedBits = 20;  ///< sources this wide have a bit for every word; of wider ones ascending words are counted
 
 bool is_refused(const Run& run) {
   return run.result.refusal != Refusal::none;
@@ -45,13 +45,6 @@ std::vector<std::uint64_t> class_ends(const FormatSpec& from) {
   }
   for (std::uint64_t& word : words) word >>= from.storage_shift;
   return words;
-}
-
-std::string share_text(const char* label, const Share& share, const std::string& what) {
-  std::string text = label + std::string(14 - std::string_view(label).size(), ' ');
-  if (share.all == 0)
-    return text + grouped_digits(share.reached) + " " + what + "; how many there are was not counted\n";
-  return text + grouped_digits(share.reached) + " of " + grouped_digits(share.all) + " " + what + "\n";
 }
 
 template <class Enum, std::size_t Size>
@@ -119,6 +112,8 @@ void CoverageCounter::add(std::span<const std::uint64_t> words) {
   const FormatSpec& from = *plan.from;
   for (const std::uint64_t word : words) {
     const std::uint64_t bits = word >> from.storage_shift;
+    ascends_ = ascends_ && (counted_.words == 0 || bits > last_);
+    last_ = bits;
     ++counted_.words;
     const CastResult result = plan(word);
     if (result.refusal != Refusal::none) {
@@ -160,6 +155,10 @@ Coverage CoverageCounter::result() const {
     for (std::uint64_t bits = 0; all && bits < every_.size(); ++bits)
       all = every_[bits] || expected_.plan()(bits << from.storage_shift).refusal != Refusal::none;
     result.every_word = all;
+  } else if (ascends_ && expected_.tabulated() && from.width < 64) {
+    std::uint64_t answered = 0;
+    for (const Run& run : expected_.runs()) answered += is_refused(run) ? 0 : run.last - run.first + 1;
+    result.every_word = counted_.words - counted_.refused == answered;
   }
   return result;
 }
@@ -168,6 +167,13 @@ Coverage coverage(const Expected& expected, std::span<const std::uint64_t> words
   CoverageCounter counter(expected);
   counter.add(words);
   return counter.result();
+}
+
+std::string share_text(const char* label, const Share& share, const std::string& what) {
+  std::string text = label + std::string(14 - std::string_view(label).size(), ' ');
+  if (share.all == 0)
+    return text + grouped_digits(share.reached) + " " + what + "; how many there are was not counted\n";
+  return text + grouped_digits(share.reached) + " of " + grouped_digits(share.all) + " " + what + "\n";
 }
 
 std::string coverage_text(const Coverage& coverage) {

@@ -35,7 +35,8 @@ struct Coverage {
   std::array<std::uint64_t, 5> flags{};    ///< words with each Flag, in their order
   std::array<std::uint64_t, 5> classes{};  ///< words of each NumberClass, in their order
   std::optional<bool>
-      every_word;  ///< every source word that is not refused; empty where that was not counted
+      every_word;  ///< every source word that is not refused; empty where that was not counted (wide sources
+                   ///< out of order)
 
   /// `exhaustive`; `complete_for_monotone` only when thresholds and ends are full and there is a table;
   /// else `sampled`.
@@ -69,10 +70,15 @@ class CoverageCounter {
   std::vector<bool> binades_;
   std::unordered_set<std::uint64_t> codes_;
   std::vector<bool> every_;  ///< sources of up to 20 bits: one per word
+  bool ascends_ = true;      ///< so far no word came twice
+  std::uint64_t last_ = 0;   ///< bits of the word before
 };
 
 /// The same in one call.
 Coverage coverage(const Expected& expected, std::span<const std::uint64_t> words);
+
+/// `LABEL         3 of 16 WHAT` with a line end; how many there are is left open where `all` is 0.
+std::string share_text(const char* label, const Share& share, const std::string& what);
 
 /// A line per count, each with a line end.
 std::string coverage_text(const Coverage& coverage);

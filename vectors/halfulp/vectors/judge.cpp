@@ -23,10 +23,12 @@ std::uint64_t load(const std::byte* at, int bytes) {
 /// Fills the source words of a block and knows which run each stretch of them belongs to.
 class Block {
  public:
-  Block(const Expected& expected, const Kernel& kernel, AnswersSeen* seen)
+  /// Without `reads_inputs` source words of a sweep are not made, but taken from their stretch where one is looked at.
+  Block(const Expected& expected, const Kernel& kernel, AnswersSeen* seen, bool reads_inputs)
       : expected_(expected),
         kernel_(kernel),
         seen_(seen),
+        fills_(reads_inputs),
         from_(*expected.plan().from),
         from_bytes_(static_cast<std::size_t>(from_.storage_bytes())),
         to_bytes_(static_cast<std::size_t>(expected.plan().to.storage_bytes())),
@@ -48,17 +50,22 @@ class Block {
         tally.refused += end - begin;
         continue;
       }
-      fill(begin, end);
-      stretches_.push_back({&*run, count_});
+      if (fills_) fill(begin, end);
+      stretches_.push_back({&*run, begin, count_, count_ + static_cast<std::size_t>(end - begin)});
+      count_ = stretches_.back().end;
     }
     if (count_ == 0) return;
     const std::size_t answered = call();
     std::size_t i = 0;
     for (const Stretch& stretch : stretches_) {
       const std::size_t end = std::min(stretch.end, answered);
-      if (i < end) compare(*stretch.run, i, end, tally);
+      if (i < end) compare(stretch, i, end, tally);
       i = stretch.end;
     }
+    if (seen_ && fills_)
+      see(answered);
+    else if (seen_)
+      seen_->add([this](std::size_t row) { return word_in_stretches(row); }, std::span(out_).first(answered * to_bytes_));
     finish(answered, tally);
   }
 
@@ -77,14 +84,28 @@ class Block {
       const std::uint64_t got = load(out_.data() + i * to_bytes_, static_cast<int>(to_bytes_));
       if (!expected_.accepts(run, got)) tally.add_mismatch(expected_, run, words[i], got);
     }
+    if (seen_) see(answered);
     finish(answered, tally);
   }
 
  private:
+  /// Words of one run.
   struct Stretch {
     const Run* run;
-    std::size_t end;
+    std::uint64_t bits;      ///< of the first
+    std::size_t begin, end;  ///< places in the block
+    std::uint64_t word(std::size_t place, int shift) const { return (bits + (place - begin)) << shift; }
   };
+
+  std::uint64_t word_in_stretches(std::size_t place) const {
+    const auto stretch = std::upper_bound(stretches_.begin(), stretches_.end(), place,
+                                          [](std::size_t at, const Stretch& s) { return at < s.end; });
+    return stretch->word(place, from_.storage_shift);
+  }
+
+  void see(std::size_t answered) {
+    seen_->add(std::span(in_).first(answered * from_bytes_), std::span(out_).first(answered * to_bytes_));
+  }
 
   void fill(std::uint64_t begin, std::uint64_t end) {
     with_word_type(from_.storage_bytes(), [&](auto type) {
@@ -96,7 +117,6 @@ class Block {
       Word word = static_cast<Word>(begin);
       for (std::uint32_t i = 0; i < size; ++i, ++word) at[i] = static_cast<Word>(word << shift);
     });
-    count_ += static_cast<std::size_t>(end - begin);
   }
 
   /// Runs the kernel; the number of words that it answered.
@@ -114,32 +134,27 @@ class Block {
   /// After the answers are judged: a failure goes on from here.
   void finish(std::size_t answered, Tally& tally) {
     tally.checked += answered;
-    if (seen_)
-      seen_->add(std::span(in_).first(answered * from_bytes_), std::span(out_).first(answered * to_bytes_));
     if (failure_) std::rethrow_exception(failure_);
   }
 
-  void compare(const Run& run, std::size_t begin, std::size_t end, Tally& tally) {
-    const bool differs = with_word_type(static_cast<int>(to_bytes_), [&](auto type) {
-      using Word = decltype(type);
-      const auto* at = reinterpret_cast<const Word*>(out_.data());
-      const auto code = static_cast<Word>(run.result.code);
-      Word difference = 0;
-      for (std::size_t i = begin; i < end; ++i) difference = static_cast<Word>(difference | (at[i] ^ code));
-      return difference != 0;
-    });
+  void compare(const Stretch& stretch, std::size_t begin, std::size_t end, Tally& tally) {
+    const Run& run = *stretch.run;
+    // All are the code when the first is, and each is as the one before: memcmp() is as fast as memory.
+    const std::byte* const at = out_.data() + begin * to_bytes_;
+    const bool differs = load(at, static_cast<int>(to_bytes_)) != run.result.code ||
+                         std::memcmp(at, at + to_bytes_, (end - begin - 1) * to_bytes_) != 0;
     if (!differs) return;
     for (std::size_t i = begin; i < end; ++i) {
       const std::uint64_t got = load(out_.data() + i * to_bytes_, static_cast<int>(to_bytes_));
       if (got == run.result.code || expected_.accepts(run, got)) continue;
-      tally.add_mismatch(expected_, run, load(in_.data() + i * from_bytes_, static_cast<int>(from_bytes_)),
-                         got);
+      tally.add_mismatch(expected_, run, stretch.word(i, from_.storage_shift), got);
     }
   }
 
   const Expected& expected_;
   const Kernel& kernel_;
   AnswersSeen* seen_;
+  bool fills_;
   const FormatSpec& from_;
   std::size_t from_bytes_;
   std::size_t to_bytes_;
@@ -154,15 +169,15 @@ class Block {
 /// one.
 template <class Work>
 void run_blocks(std::uint64_t blocks, int threads, const Expected& expected, const Kernel& kernel,
-                AnswersSeen* seen, const std::function<void(std::uint64_t)>& block_done, Judged& judged,
-                Work work) {
+                AnswersSeen* seen, bool reads_inputs, const std::function<void(std::uint64_t)>& block_done,
+                Judged& judged, Work work) {
   std::atomic<std::uint64_t> next{0};
   std::mutex mutex;
   std::exception_ptr error;
   const auto worker = [&] {
     Tally tally;
     try {
-      Block block(expected, kernel, seen);
+      Block block(expected, kernel, seen, reads_inputs);
       for (std::uint64_t index; (index = next.fetch_add(1)) < blocks;) {
         work(index, block, tally);
         if (block_done && index % 64 == 0) {
@@ -206,7 +221,7 @@ void require_exhaustible(const Expected& expected) {
 }
 
 Judged judge(const Expected& expected, const Kernel& kernel, const VerifyOptions& options,
-             AnswersSeen* seen) {
+             AnswersSeen* seen, bool reads_inputs) {
   Judged judged;
   std::function<void(std::uint64_t)> block_done;
   const auto report = [&](std::uint64_t total) {
@@ -222,8 +237,8 @@ Judged judge(const Expected& expected, const Kernel& kernel, const VerifyOptions
     const std::uint64_t total = low_mask(expected.plan().from->width) + 1;
     report(total);
     judged.completeness = Completeness::exhaustive;
-    run_blocks((total + kBlock - 1) / kBlock, threads, expected, kernel, seen, block_done, judged,
-               [&](std::uint64_t index, Block& block, Tally& tally) {
+    run_blocks((total + kBlock - 1) / kBlock, threads, expected, kernel, seen, reads_inputs, block_done,
+               judged, [&](std::uint64_t index, Block& block, Tally& tally) {
                  block.sweep(index * kBlock, std::min(total, (index + 1) * kBlock) - 1, tally);
                });
   } else {
@@ -231,8 +246,8 @@ Judged judge(const Expected& expected, const Kernel& kernel, const VerifyOptions
     report(words.size());
     judged.completeness = completeness(expected, options.level, words.size());
     const std::span<const std::uint64_t> all(words);
-    run_blocks((words.size() + kBlock - 1) / kBlock, threads, expected, kernel, seen, block_done, judged,
-               [&](std::uint64_t index, Block& block, Tally& part) {
+    run_blocks((words.size() + kBlock - 1) / kBlock, threads, expected, kernel, seen, reads_inputs, block_done,
+               judged, [&](std::uint64_t index, Block& block, Tally& part) {
                  const std::size_t begin = index * kBlock;
                  block.list(all.subspan(begin, std::min<std::size_t>(kBlock, all.size() - begin)), part);
                });

@@ -31,9 +31,10 @@ struct Judged {
 };
 
 /// Judges all words of the level. With `seen` the kernel is called from one thread, words ascending, and
-/// its answers are noted there. Throws InputError where the level does not apply.
+/// its answers are noted there. A kernel that does not read its inputs gets words of no meaning at the level
+/// exhaustive. Throws InputError where the level does not apply.
 Judged judge(const Expected& expected, const Kernel& kernel, const VerifyOptions& options,
-             AnswersSeen* seen = nullptr);
+             AnswersSeen* seen = nullptr, bool reads_inputs = true);
 
 /// Throws InputError for a cast whose source words cannot all be run.
 void require_exhaustible(const Expected& expected);

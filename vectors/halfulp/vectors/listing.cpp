@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "halfulp/vectors/blocks/recipe_kernels.hpp"
+#include "halfulp/vectors/mma/mma_kernels.hpp"
 #include "halfulp/vectors/implementation.hpp"
 
 namespace halfulp::vectors {
@@ -39,6 +40,9 @@ std::string list_text() {
     text += padded(one.name, 32) + padded(one.claims.front().spec, 58) + one.about + "\n";
   text += "\nfor recipes: halfulp, recipe:NAME (another recipe with the same columns), and wrong on purpose:\n";
   for (const BlockMutant& one : block_mutants())
+    text += padded("mutant:" + one.name, 32) + padded(one.spec, 58) + one.about + "\n";
+  text += "\nfor accumulation models: halfulp, halfulp-exact, mma:MODEL (another model with the same columns), and wrong on purpose:\n";
+  for (const MmaMutant& one : mma_mutants())
     text += padded("mutant:" + one.name, 32) + padded(one.spec, 58) + one.about + "\n";
   return text;
 }

@@ -174,7 +174,7 @@ Verdict verify(const Plug& plug, const CastSpec& spec, const VerifyOptions& opti
   };
   AnswersSeen seen(expected, rows->count());
   const auto start = std::chrono::steady_clock::now();
-  take(verdict, judge(expected, kernel, options, &seen));
+  take(verdict, judge(expected, kernel, options, &seen, plugged.reads_inputs));
   if (verdict.finished && plugged.finish) verdict.findings = plugged.finish();
   add_losses(verdict, losses);
   verdict.seconds = since(start);

@@ -15,9 +15,17 @@ struct NarrowFloat {
   std::uint32_t special_code;   ///< this code is NaN
 };
 
-/// Sets `units` to sum(a*b) * 2^lift when every operand is finite, and says so. The caller sees to it that products are exact in
+/// Sets `units` to sum(a*b) * lift, a power of two, when every operand is finite, and says so. The caller sees to it that products are exact in
 /// a float32, sums in a double, and that lift makes them integers. False, and nothing set, where the level has no vectors.
 bool narrow_dot(const NarrowFloat& format_a, const NarrowFloat& format_b, const std::uint32_t* a, const std::uint32_t* b, std::size_t count,
-                int lift, double& units);
+                double lift, double& units);
+
+/// Integers high * 2^9 + low, |high| <= 2^9 and 0 <= low < 2^9.
+struct HalvesRow {
+  const std::int16_t *high, *low;
+};
+
+/// sum(a*b) of at most 2^16 of them.
+std::int64_t halves_dot(const HalvesRow& a, const HalvesRow& b, std::size_t count);
 
 }  // namespace halfulp::accumulation::detail

@@ -5,6 +5,7 @@
 
 #include "halfulp/error.hpp"
 #include "halfulp/recipes/step_text.hpp"
+#include "halfulp/vectors/blocks/recipe_claims.hpp"
 #include "halfulp/vectors/blocks/recipe_columns.hpp"
 #include "halfulp/vectors/blocks/recipe_judge.hpp"
 
@@ -119,6 +120,22 @@ std::vector<std::span<const std::byte>> columns_of(const PackReader& reader,
   return found;
 }
 
+/// Throws InputError when the pack's flags are not those of its rows.
+void require_flags(const PackReader& reader, const RecipePlan& plan, const RecipeRows& rows) {
+  const std::vector<ColumnInfo>& columns = reader.manifest().columns;
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    if (columns[c].role != Role::flags) continue;
+    for (std::size_t row = 0; row < rows.rows.size(); ++row) {
+      const auto cell = reader.column(c).subspan(row * columns[c].row_bytes());
+      for (std::size_t b = 0; b < columns[c].row_bytes(); ++b) {
+        if (b < sizeof(std::uint32_t) && cell[b] == static_cast<std::byte>(rows.rows[row].flags >> (8 * b))) continue;
+        throw InputError("pack of " + spec_text(plan) + ", row " + std::to_string(row),
+                         "its flags do not say why it is there", "write the pack again with `halfulp gen`");
+      }
+    }
+  }
+}
+
 std::vector<std::span<const std::byte>> row_of(const std::vector<std::span<const std::byte>>& columns,
                                                std::uint64_t row, std::uint64_t rows) {
   std::vector<std::span<const std::byte>> cells;
@@ -173,6 +190,8 @@ RecipePack read_recipe_pack(const PackReader& reader, int threads) {
                      "what it expects is not what this version computes",
                      "write it again with `halfulp gen`");
   }
+  require_claims(plan, manifest, pack.rows);
+  require_flags(reader, plan, pack.rows);
   return pack;
 }
 

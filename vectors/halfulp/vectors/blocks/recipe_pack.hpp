@@ -16,8 +16,8 @@ Manifest recipe_manifest(const RecipePlan& plan, Level level, std::uint64_t seed
 std::unique_ptr<RowSource> recipe_rows(RecipePlan plan, Level level, std::uint64_t seed, int threads);
 
 /// A pack's rows. What is expected is computed anew, and must be what the pack holds, or another admissible
-/// result. Throws InputError for a pack whose columns are not those of its SPEC, or that expects something
-/// else.
+/// result. Throws InputError for a pack whose columns are not those of its SPEC, that expects something
+/// else, or whose level, completeness, flags or count of refused rows are not those of its rows.
 struct RecipePack {
   RecipePlan plan;
   RecipeRows rows;

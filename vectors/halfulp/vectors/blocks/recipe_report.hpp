@@ -1,4 +1,4 @@
-// Verdicts on recipes as text and as JSON: exact totals, one failure card, what would explain it.
+// Parts of verdicts on recipes, and a whole one as JSON: exact totals, one failure card, what would explain it.
 #pragma once
 
 #include <string>
@@ -17,9 +17,6 @@ std::vector<CardLine> block_card(const RecipePlan& plan, const RecipeRow& row, c
 /// A command line that computes the block again; for large blocks, the one that writes the row.
 std::string reproduce_block(const RecipePlan& plan, const RecipeRow& row, std::int64_t block, Level level,
                             std::uint64_t seed);
-
-/// Verdict, card, diagnosis and grouped table. `color`: with ANSI colours.
-std::string recipe_verdict_text(const RecipeVerdict& verdict, const BlockDiagnosis& diagnosis, bool color);
 
 /// One JSON object on one line.
 std::string recipe_verdict_json(const RecipeVerdict& verdict, const BlockDiagnosis& diagnosis);

@@ -25,6 +25,10 @@ struct RecipeRows {
   std::uint64_t refused = 0;        ///< rows of the level that the recipe refuses: left out
 };
 
+/// The rows of a level before any is judged: some the recipe may refuse. Their flags lack what only the
+/// answers show. Throws InputError for `exhaustive`, which recipes do not have.
+std::vector<RecipeRow> chosen_rows(const RecipePlan& plan, Level level, std::uint64_t seed);
+
 /// The rows of a level with their answers, the same on every machine and for every number of threads.
 /// Throws InputError for `exhaustive`, which recipes do not have; Disagreement where engine and twin part.
 RecipeRows level_rows(const RecipePlan& plan, Level level, std::uint64_t seed, int threads = 1);

@@ -1,29 +1,13 @@
-// Verdicts on recipes as text and JSON; see recipe_report.hpp.
+// Verdicts on recipes as JSON, and the diagnosis as text; see recipe_report.hpp.
 #include <nlohmann/json.hpp>
 
 #include "halfulp/vectors/blocks/recipe_report.hpp"
+#include "halfulp/vectors/kernels/plugged.hpp"
 
 namespace halfulp::vectors {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string grouped(std::uint64_t number) {
-  std::string digits = std::to_string(number);
-  for (std::size_t at = digits.size(); at > 3;) digits.insert(at -= 3, 1, ',');
-  return digits;
-}
-
-std::string padded(const std::string& text, std::size_t width) {
-  return text.size() >= width ? text : text + std::string(width - text.size(), ' ');
-}
-std::string aligned(const std::string& text, std::size_t width) {
-  return text.size() >= width ? text : std::string(width - text.size(), ' ') + text;
-}
-
-void add_line(std::string& text, const std::string& label, const std::string& content) {
-  text += "  " + padded(label, 15) + "  " + content + "\n";
-}
 
 const char* headline(const RecipeVerdict& verdict) {
   return verdict.tally.words_wrong > 0 ? "MISMATCH" : verdict.passed() ? "bit-exact" : "incomplete";
@@ -34,19 +18,6 @@ std::string unexplained_text(const BlockFit& fit) {
   return "; first unexplained: row " + std::to_string(fit.unexplained->row) + ", block " +
          std::to_string(fit.unexplained->block) +
          (fit.unexplained->element < 0 ? "" : ", element " + std::to_string(fit.unexplained->element));
-}
-
-void add_groups(const RecipeVerdict& verdict, std::string& text) {
-  text += "\n  class                  count      1 off  first\n";
-  for (std::size_t i = 0; i < kBlockFindingNames.size(); ++i) {
-    const BlockGroup& group = verdict.tally.groups[i];
-    if (group.count == 0) continue;
-    const BlockCase& first = group.first;
-    text += "  " + padded(std::string(kBlockFindingNames[i]), 16) + aligned(grouped(group.count), 12) +
-            aligned(grouped(group.off_by_one), 11) + "  row " + std::to_string(first.row) + ", block " +
-            std::to_string(first.block) +
-            (first.element < 0 ? "" : ", element " + std::to_string(first.element)) + "\n";
-  }
 }
 
 Json case_json(const BlockCase& one) {
@@ -88,26 +59,26 @@ std::string admissible_text(const RecipeVerdict& verdict) {
         approximate += (approximate.empty() ? "`" : ", `") + step.text + "`";
     }
   }
-  return grouped(verdict.tally.by_choice) + " of " + grouped(verdict.tally.blocks) +
-         " blocks are not the printed result but another admissible one: the producer's own step is "
+  return grouped_digits(verdict.tally.by_choice) + " of " + counted(verdict.tally.blocks, "block") +
+         " are not the printed result but another admissible one: the producer's own step is "
          "approximate, any value within one ulp is right" +
          (approximate.empty() ? "" : " (" + approximate + ")");
 }
 
 std::string diagnosis_text(const BlockDiagnosis& diagnosis) {
   if (diagnosis.rows == 0 || diagnosis.rows_by_spec == diagnosis.rows) return {};
-  std::string text = "what would explain it (" + grouped(diagnosis.rows) + " rows, " +
-                     grouped(diagnosis.rows - diagnosis.rows_by_spec) + " of them differ; " +
-                     grouped(diagnosis.behaviours) + " behaviours tried)\n";
+  std::string text = "what would explain it (" + counted(diagnosis.rows, "row") + ", " +
+                     grouped_digits(diagnosis.rows - diagnosis.rows_by_spec) + " of them differ; " +
+                     counted(diagnosis.behaviours, "behaviour") + " tried)\n";
   if (diagnosis.fits.empty()) text += "  no named behaviour explains these differences\n";
   for (const BlockFit& fit : diagnosis.fits) {
     const std::uint64_t missing = diagnosis.rows - fit.rows;
     if (missing == 0) {
-      text += "  all " + grouped(diagnosis.rows) + " rows match " + fit.behaviour + "\n";
+      text += "  all " + counted(diagnosis.rows, "row") + " match " + fit.behaviour + "\n";
     } else {
-      text += "  matches " + fit.behaviour + " except " + grouped(missing) +
-              (missing == 1 ? " row" : " rows") + " (" + grouped(diagnosis.blocks - fit.blocks) + " of " +
-              grouped(diagnosis.blocks) + " blocks)" + unexplained_text(fit) + "\n";
+      text += "  matches " + fit.behaviour + " except " + counted(missing, "row") + " (" +
+              grouped_digits(diagnosis.blocks - fit.blocks) + " of " + counted(diagnosis.blocks, "block") + ")" +
+              unexplained_text(fit) + "\n";
     }
   }
   return text;
@@ -115,38 +86,6 @@ std::string diagnosis_text(const BlockDiagnosis& diagnosis) {
 
 std::string diagnosis_json(const BlockDiagnosis& diagnosis) {
   return json_of(diagnosis).dump();
-}
-
-std::string recipe_verdict_text(const RecipeVerdict& verdict, const BlockDiagnosis& diagnosis, bool color) {
-  const BlockTally& tally = verdict.tally;
-  const char* paint = verdict.passed() ? "\033[1;32m" : "\033[1;31m";
-  std::string text = (color ? paint + std::string(headline(verdict)) + "\033[0m" : headline(verdict)) +
-                     "  " + spec_text(verdict.plan) + "\n";
-  if (!verdict.implementation.empty())
-    add_line(text, "under test",
-             verdict.implementation + (verdict.version.empty() ? "" : " (" + verdict.version + ")"));
-  add_line(text, "level",
-           std::string(name_of(verdict.level)) + ": a sample, seed " + std::to_string(verdict.seed));
-  add_line(text, "checked",
-           grouped(tally.rows) + " rows, " + grouped(tally.blocks) + " blocks, " + grouped(tally.words) +
-               " words: " + grouped(tally.words - std::min(tally.words, tally.words_wrong)) + " match, " +
-               grouped(tally.words_wrong) + " differ");
-  if (tally.by_choice > 0) add_line(text, "admissible", admissible_text(verdict));
-  if (verdict.rows.refused > 0)
-    add_line(text, "left out", grouped(verdict.rows.refused) + " rows that the recipe refuses");
-  if (!verdict.answers.failure.empty()) add_line(text, "failure", verdict.answers.failure);
-  if (tally.words_wrong == 0) return text;
-  add_line(text, "wrong", grouped(tally.rows_wrong) + " rows, " + grouped(tally.blocks_wrong) + " blocks");
-  const BlockCase& first = tally.first();
-  const RecipeRow& row = verdict.rows.rows[first.row];
-  text += "\nfirst difference\n";
-  for (const CardLine& line : block_card(verdict.plan, row, verdict.rows.expected[first.row],
-                                         verdict.answers.rows[first.row], first))
-    add_line(text, line.label, line.text);
-  add_line(text, "reproduce", reproduce_block(verdict.plan, row, first.block, verdict.level, verdict.seed));
-  if (const std::string why = diagnosis_text(diagnosis); !why.empty()) text += "\n" + why;
-  add_groups(verdict, text);
-  return text;
 }
 
 std::string recipe_verdict_json(const RecipeVerdict& verdict, const BlockDiagnosis& diagnosis) {

@@ -190,7 +190,7 @@ Plug got(const std::string& path) {
       printable(path, 200), "--got " + shell_quoted(path),
       [path](const RowShape& shape, const InputRows&) -> Plugged {
         const auto file = std::make_shared<const Got>(path, shape);
-        return {[file](const RowJob& job) { file->answer(job); }, [file] { return file->finish(); }, {}};
+        return {[file](const RowJob& job) { file->answer(job); }, [file] { return file->finish(); }, {}, false};
       }};
 }
 

@@ -11,6 +11,8 @@
 
 namespace halfulp::vectors {
 
+/// Rows that crash or hang are found by halves in new processes and passed over, up to 8 that crash or 3
+/// that hang; the rest of the rows is judged.
 struct LibraryOptions {
   std::chrono::milliseconds timeout = kUsualTimeout;  ///< for loading, and for one job
 };

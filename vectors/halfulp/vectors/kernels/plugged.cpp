@@ -25,6 +25,10 @@ std::string grouped_digits(std::uint64_t number) {
   return digits;
 }
 
+std::string counted(std::uint64_t number, std::string_view noun) {
+  return grouped_digits(number) + " " + std::string(noun) + (number == 1 ? "" : "s");
+}
+
 std::string duration_text(std::chrono::milliseconds time) {
   const auto count = time.count();
   return count % 1000 == 0 ? std::to_string(count / 1000) + " s" : std::to_string(count) + " ms";

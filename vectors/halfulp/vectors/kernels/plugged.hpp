@@ -54,6 +54,8 @@ struct Plugged {
   /// To be called after the last row: what is only known then. May be empty.
   std::function<std::vector<KernelFinding>()> finish;
   std::string version;  ///< what it says of itself; may be empty
+  /// False: the job's input columns may hold anything. Such a kernel loses no rows but the last.
+  bool reads_inputs = true;
 };
 
 /// What a user names as the kernel under test.
@@ -67,6 +69,9 @@ struct Plug {
 
 /// 1234567 as 1,234,567.
 std::string grouped_digits(std::uint64_t number);
+
+/// `1 row`, `1,234 rows`: the noun in the singular is given.
+std::string counted(std::uint64_t number, std::string_view noun);
 
 /// `60 s` or `1500 ms`.
 std::string duration_text(std::chrono::milliseconds time);

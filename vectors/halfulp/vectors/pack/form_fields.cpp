@@ -73,7 +73,7 @@ std::vector<FormField> form_fields(Form form, const Manifest& manifest) {
 }
 
 std::string form_title(const Manifest& manifest) {
-  return manifest.spec + "; " + std::to_string(manifest.rows) + " rows; " + manifest.generator;
+  return manifest.spec + "; " + std::to_string(manifest.rows) + (manifest.rows == 1 ? " row; " : " rows; ") + manifest.generator;
 }
 
 std::optional<FormTitle> parse_title(std::string_view text) {

@@ -96,14 +96,6 @@ class Handler : public nlohmann::json_sax<json> {
 
 }  // namespace
 
-std::string printable(std::string_view text) {
-  std::string shown(text.substr(0, 40));
-  for (char& c : shown) {
-    if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7f) c = '?';
-  }
-  return shown;
-}
-
 const JsonValue* JsonValue::find(std::string_view key) const {
   const auto found =
       std::find_if(members.begin(), members.end(), [&](const auto& m) { return m.first == key; });

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "halfulp/vectors/printable.hpp"
+
 namespace halfulp::vectors {
 
 inline constexpr int kDeepestJson = 32;
@@ -29,9 +31,6 @@ struct JsonValue {
 
   const JsonValue* find(std::string_view key) const;  ///< nullptr when there is none
 };
-
-/// The start of an untrusted text, fit for a message of one line.
-std::string printable(std::string_view text);
 
 /// Parses `text`. Throws InputError naming `origin` and the byte.
 JsonValue parse_json(std::string_view text, std::string_view origin);

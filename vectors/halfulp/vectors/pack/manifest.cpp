@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view kKinds[] = {"cast", "decode", "recipe", "tensor"};
+constexpr std::string_view kKinds[] = {"cast", "decode", "recipe", "mma", "attention", "tensor"};
 constexpr std::size_t kMostColumns = 64;
 constexpr std::size_t kMostDimensions = 8;
 
@@ -51,7 +51,7 @@ void check_column(const Manifest& manifest, const ColumnInfo& column, std::strin
   if (!count || !in_a_row || std::max(*count, *in_a_row) > (~0ull >> 1) / bytes)
     fail("its shape " + tensors::shape_text(column.shape) + " has 2^63 bytes or more");
   if (!manifest.is_tensor() && column.rows() != manifest.rows)
-    fail("it has " + std::to_string(column.rows()) + " rows, and the pack " +
+    fail("it has " + std::to_string(column.rows()) + (column.rows() == 1 ? " row" : " rows") + ", and the pack " +
          std::to_string(manifest.rows));
   const bool bit_column = column.role == Role::flags || column.role == Role::status;
   if (bit_column && ((column.format != "uint8" && column.format != "uint32") || column.shape.size() != 1))
@@ -105,7 +105,7 @@ void check_manifest(const Manifest& manifest, std::string_view origin) {
     throw InputError("file '" + std::string(origin) + "'", why, "write it again with `halfulp gen`");
   };
   if (std::find(std::begin(kKinds), std::end(kKinds), manifest.kind) == std::end(kKinds))
-    fail("its kind is none of cast, decode, recipe, tensor");
+    fail("its kind is none of cast, decode, recipe, tensor, mma");
   if (manifest.spec.empty()) fail("its SPEC is empty");
   if (manifest.columns.empty() || manifest.columns.size() > kMostColumns)
     fail("a pack has 1 to 64 columns");

@@ -52,7 +52,7 @@ struct FlagNote {
 
 struct Manifest {
   std::string generator;   ///< `halfulp VERSION`
-  std::string kind;        ///< cast, decode, recipe; or tensor: what `halfulp quantize` writes
+  std::string kind;        ///< cast, decode, recipe, mma, attention; or tensor: what `halfulp quantize` writes
   std::string spec;        ///< in the command's grammar; parsed again by readers
   std::string details;     ///< JSON object: every policy field, or every step of the recipe, spelled out
   std::uint64_t rows = 0;  ///< of every column; of a tensor, the first dimension of its first column

@@ -3,8 +3,10 @@
 #include <thread>
 
 #include "halfulp/error.hpp"
+#include "halfulp/vectors/attention/pack.hpp"
 #include "halfulp/vectors/blocks/recipe_pack.hpp"
 #include "halfulp/vectors/decode.hpp"
+#include "halfulp/vectors/mma/mma_pack.hpp"
 #include "halfulp/vectors/pack/rows.hpp"
 
 namespace halfulp::vectors {
@@ -30,6 +32,15 @@ constexpr SpecKind kSpecKinds[] = {
        const auto cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
        return recipe_rows(parse_recipe_spec(spec), level, seed, cores);
      }},
+    {"mma:", Level::stratified,
+     [](std::string_view spec, Level level, std::uint64_t seed) {
+       return mma_rows(parse_mma_spec(spec), level, seed, static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
+     }},
+    {"attention:", Level::stratified,
+     [](std::string_view spec, Level level, std::uint64_t seed) {
+       const auto cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+       return attention_row_source(parse_attention_spec(spec), level, seed, cores);
+     }},
 };
 
 }  // namespace
@@ -42,7 +53,7 @@ std::unique_ptr<RowSource> rows_of_spec(std::string_view spec, std::optional<Lev
   if (spec.find("->") != std::string_view::npos)
     return kSpecKinds[0].open(spec, level.value_or(kSpecKinds[0].level), seed);
   throw InputError("SPEC '" + std::string(spec.substr(0, 60)) + "'", "packs are not made of it",
-                   "write cast:FROM:TO[@DIALECT][,key=value]…, decode:FORMAT[:TO] or recipe:NAME[,key=value]…");
+                   "write cast:FROM:TO[@DIALECT][,key=value]…, decode:FORMAT[:TO], recipe:NAME[,key=value]…, mma:MODEL[,key=value]… or attention:PRESET[,key=value]…");
 }
 
 }  // namespace halfulp::vectors

@@ -49,11 +49,11 @@ void add_facts(const Verdict& verdict, Report& report) {
   if (!verdict.unclaimed.empty())
     fact("note", verdict.implementation + " does not claim " + verdict.unclaimed);
   fact("level", level_text(verdict));
-  fact("checked", grouped_digits(tally.checked) +
-                      " inputs: " + grouped_digits(tally.checked - tally.mismatched) + " match, " +
+  fact("checked", counted(tally.checked, "input") +
+                      ": " + grouped_digits(tally.checked - tally.mismatched) + " match, " +
                       grouped_digits(tally.mismatched) + " differ");
   if (tally.refused > 0)
-    fact("left out", grouped_digits(tally.refused) + " inputs that the policy refuses");
+    fact("left out", counted(tally.refused, "input") + " that the policy refuses");
 }
 
 void add_diagnosis(const Verdict& verdict, Report& report) {

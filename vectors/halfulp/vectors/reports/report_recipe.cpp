@@ -25,31 +25,29 @@ void add_facts(const RecipeRun& run, Report& report) {
        verdict.implementation + (verdict.version.empty() ? "" : " (" + verdict.version + ")"));
   if (run.of_pack) fact("pack", printable(run.subject, 200));
   fact("level", std::string(name_of(verdict.level)) + ": a sample, seed " + std::to_string(verdict.seed));
-  fact("checked", grouped_digits(tally.rows) + " rows, " + grouped_digits(tally.blocks) + " blocks, " +
-                      grouped_digits(tally.words) +
-                      " words: " + grouped_digits(tally.words - std::min(tally.words, tally.words_wrong)) +
+  fact("checked", counted(tally.rows, "row") + ", " + counted(tally.blocks, "block") + ", " +
+                      counted(tally.words, "word") + ": " + grouped_digits(tally.words - std::min(tally.words, tally.words_wrong)) +
                       " match, " + grouped_digits(tally.words_wrong) + " differ");
   if (verdict.answers.lost > 0) fact("no answer", grouped_digits(verdict.answers.lost) + " of these rows");
   if (tally.by_choice > 0) fact("admissible", admissible_text(verdict));
   if (verdict.rows.refused > 0)
-    fact("left out", grouped_digits(verdict.rows.refused) + " rows that the recipe refuses");
+    fact("left out", counted(verdict.rows.refused, "row") + " that the recipe refuses");
   if (tally.words_wrong > 0)
     fact("wrong",
-         grouped_digits(tally.rows_wrong) + " rows, " + grouped_digits(tally.blocks_wrong) + " blocks");
+         counted(tally.rows_wrong, "row") + ", " + counted(tally.blocks_wrong, "block"));
 }
 
 void add_diagnosis(const BlockDiagnosis& diagnosis, Report& report) {
   if (diagnosis.rows == 0) return;
-  report.diagnosis_title = "what would explain it (" + grouped_digits(diagnosis.rows) + " rows, " +
+  report.diagnosis_title = "what would explain it (" + counted(diagnosis.rows, "row") + ", " +
                            grouped_digits(diagnosis.rows - diagnosis.rows_by_spec) + " of them differ; " +
-                           grouped_digits(diagnosis.behaviours) + " behaviours tried)";
+                           counted(diagnosis.behaviours, "behaviour") + " tried)";
   for (const BlockFit& fit : diagnosis.fits) {
     const std::uint64_t missing = diagnosis.rows - fit.rows;
     std::string text = fit.behaviour;
     if (missing > 0) {
-      text += "  matches except " + grouped_digits(missing) + (missing == 1 ? " row" : " rows") + " (" +
-              grouped_digits(diagnosis.blocks - fit.blocks) + " of " + grouped_digits(diagnosis.blocks) +
-              " blocks)";
+      text += "  matches except " + counted(missing, "row") + " (" + grouped_digits(diagnosis.blocks - fit.blocks) + " of " +
+              counted(diagnosis.blocks, "block") + ")";
       if (fit.unexplained) text += "; first unexplained: " + place_text(*fit.unexplained);
     }
     report.diagnosis.push_back({missing == 0 ? "all" : "", text});

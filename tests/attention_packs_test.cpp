@@ -1,0 +1,135 @@
+// Packs of attention: the same bytes on every thread count and SIMD level, read back, and what they do not accept.
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "halfulp/attention/kernel_exact.hpp"
+#include "halfulp/attention/presets.hpp"
+#include "halfulp/batch.hpp"
+#include "halfulp/vectors/attention/pack.hpp"
+#include "halfulp/vectors/attention/verify.hpp"
+#include "tensor_files.hpp"
+
+namespace halfulp::vectors {
+namespace {
+
+using tensors::read_bytes;
+using tensors::TemporaryFolder;
+
+constexpr const char* kSmall = ",heads=2:1,queries=1,keys=160,rows=2,probes=no,stages=yes";
+
+std::string written(const std::string& spec, const std::string& path, int threads) {
+  const auto rows = attention_row_source(parse_attention_spec(spec), Level::stratified, 0, threads);
+  const auto writer = write_pack(path, rows->manifest());
+  write_rows(*rows, *writer, {threads, {}});
+  writer->commit();
+  return read_bytes(path);
+}
+
+TEST(AttentionPacks, TheSameBytesOnEveryThreadCount) {
+  const TemporaryFolder folder;
+  for (const attention::Preset& preset : attention::presets()) {
+    const std::string spec = "attention:" + preset.spec.name + kSmall;
+    const std::string one = written(spec, folder / (preset.spec.name + "1.npz"), 1), four = written(spec, folder / (preset.spec.name + "4.npz"), 4);
+    EXPECT_EQ(one, four) << spec;
+    const auto pack = read_pack(folder / (preset.spec.name + "1.npz"));
+    EXPECT_EQ(pack->manifest().spec, spec);
+    EXPECT_EQ(read_attention_pack(*pack).rows.cases.size(), 2u);
+  }
+}
+
+TEST(AttentionPacks, TheSameBytesOnEverySimdLevel) {
+  const TemporaryFolder folder;
+  const std::string own(simd_level());
+  std::size_t levels = 0;
+  for (const char* preset : {"fa3_like", "flashinfer_like", "sage_like", "fa4_like"}) {
+    const std::string spec = std::string("attention:") + preset + kSmall;
+    std::string first;
+    for (const std::string_view level : simd_targets()) {
+      ASSERT_TRUE(set_simd_level(level));
+      const std::string bytes = written(spec, folder / (preset + std::string(level) + ".npz"), 2);
+      if (first.empty()) first = bytes;
+      EXPECT_EQ(bytes, first) << spec << " " << level;
+      ++levels;
+    }
+  }
+  EXPECT_TRUE(set_simd_level(own));
+  EXPECT_GT(levels, 4u);
+}
+
+TEST(AttentionPacks, EveryStageOfTheGoldenRowsIsThatOfTheExactTwin) {
+  for (const attention::Preset& preset : attention::presets()) {
+    const AttentionPlan plan = parse_attention_spec("attention:" + preset.spec.name + kSmall);
+    const AttentionRows rows = attention_rows(plan, Level::stratified, 0);
+    const attention::Case& c = rows.cases.back();
+    const AttentionAnswer engine = answer_of(plan, reference_answers(plan, {c}).front());
+    const AttentionAnswer exact = answer_of(plan, attention::run_exact(plan.kernel, gathered(plan.kernel, c).problem()));
+    EXPECT_EQ(engine, exact) << preset.spec.name;
+  }
+}
+
+TEST(AttentionPacks, SpecsAreReadBackAndBadOnesRefused) {
+  for (const char* spec : {"attention:fa3_like", "attention:any,out=bf16", "attention:sage_like,heads=8:2,keys=640,page=32,sinks=yes,stages=yes",
+                           "attention:fa3_like,out=bf16,order=unknown", "attention:fa3_like,rows=0", "attention:reference,rows=1,probes=no"}) {
+    const AttentionPlan plan = parse_attention_spec(spec);
+    EXPECT_EQ(spec_text(parse_attention_spec(spec_text(plan))), spec_text(plan)) << spec;
+  }
+  EXPECT_EQ(spec_text(parse_attention_spec("attention:fa3_like,dim=16:4,out=bf16")), "attention:fa3_like,out=bf16,dim=16:4");
+  for (const char* spec : {"attention:fa9", "attention:fa3_like,heads=4", "attention:fa3_like,heads=4:3", "attention:fa3_like,page=7", "attention:fa3_like,stages=maybe",
+                           "attention:fa3_like,cache=kivi_k", "attention:fa3_like,keys=0", "attention:fa3_like,rows=0,probes=no", "attention:any,probes=no",
+                           "attention:fa3_like,tile", "attention:", "cast:f32:e4m3"})
+    EXPECT_THROW(parse_attention_spec(spec), InputError) << spec;
+  EXPECT_THROW(attention_rows(parse_attention_spec("attention:fa3_like"), Level::exhaustive, 0), InputError);
+  EXPECT_THROW(attention_rows(parse_attention_spec("attention:fa3_like,probes=no"), Level::specials, 0), InputError);
+}
+
+TEST(AttentionPacks, ColumnsHoldWhatTheRowIs) {
+  const AttentionPlan plan = parse_attention_spec("attention:fa3_like,page=16,sinks=yes,stages=yes");
+  for (const attention::Case& c : attention_rows(plan, Level::stratified, 3).cases) {
+    const auto bytes = input_bytes(plan, c);
+    EXPECT_EQ(input_case(plan, {bytes.begin(), bytes.end()}), c);
+  }
+}
+
+TEST(AttentionPacks, TheFirstStageThatDiffersIsNamed) {
+  const AttentionPlan plan = parse_attention_spec("attention:fa3_like,stages=yes");
+  const AttentionRows rows = attention_rows(plan, Level::stratified, 0);
+  struct Expectation {
+    const char *mutant, *stage;
+  };
+  for (const auto& [mutant, stage] : {Expectation{"mutant:truncated_P", "p_code"}, {"mutant:q_scale_dropped", "t"}, {"mutant:quantized_row_sum", "l"}, {"mutant:v_scale_dropped", "o"},
+                                      {"mutant:output_not_rescaled", "o_tile"}}) {
+    const AttentionRun run = verify_attention(plan, rows, attention_kernel(mutant));
+    ASSERT_NE(run.tally.first(), nullptr) << mutant;
+    EXPECT_EQ(run.tally.first()->name, stage) << mutant;
+    EXPECT_TRUE(run.failed());
+    ASSERT_FALSE(run.fits.empty()) << mutant;
+    EXPECT_EQ(run.fits[0].behaviour, mutant);
+  }
+  const AttentionRun run = verify_attention(plan, rows, attention_kernel("halfulp"));
+  EXPECT_TRUE(run.passed());
+  EXPECT_EQ(run.tally.first(), nullptr);
+}
+
+TEST(AttentionPacks, APackThatExpectsSomethingElseIsRefused) {
+  const TemporaryFolder folder;
+  const std::string spec = std::string("attention:reference") + kSmall;
+  const AttentionPlan plan = parse_attention_spec(spec);
+  const auto rows = attention_row_source(plan, Level::stratified, 0, 1);
+  const Manifest& manifest = rows->manifest();
+  const auto writer = write_pack(folder / "other.npz", manifest);
+  for (std::size_t i = 0; i < manifest.columns.size(); ++i) {
+    std::vector<std::byte> bytes(static_cast<std::size_t>(manifest.columns[i].row_bytes() * manifest.rows));
+    std::vector<std::span<std::byte>> columns(manifest.columns.size());
+    columns[i] = bytes;
+    rows->fill(0, manifest.rows, columns);
+    if (i + 1 == manifest.columns.size()) bytes[0] ^= std::byte{1};
+    writer->write(i, bytes);
+  }
+  writer->commit();
+  const auto pack = read_pack(folder / "other.npz");
+  EXPECT_THROW(read_attention_pack(*pack), InputError);
+}
+
+}  // namespace
+}  // namespace halfulp::vectors

@@ -1,0 +1,145 @@
+// `halfulp attention`, `memory`, and attention in `gen`, `verify`, `diagnose` and `explain lesson`, as a user runs them.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "command_runner.hpp"
+#include "temporary_folder.hpp"
+
+namespace {
+
+using command::run;
+using command::run_shell;
+using command::split;
+using halfulp::test::TemporaryFolder;
+
+/// A float32 .npy of that shape.
+void write_npy(const std::string& path, const std::string& shape, const std::vector<float>& values) {
+  std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': " + shape + ", }";
+  while ((10 + header.size() + 1) % 64 != 0) header += ' ';
+  header += '\n';
+  std::ofstream file(path, std::ios::binary);
+  file << "\x93NUMPY" << '\1' << '\0' << static_cast<char>(header.size() & 0xff) << static_cast<char>(header.size() >> 8) << header;
+  file.write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(values.size() * sizeof(float)));
+}
+
+class Attention : public testing::Test {
+ protected:
+  TemporaryFolder folder_;
+  /// Two query heads on one KV head, one query of one channel, keys 0 and -1, values 1 and 0.
+  std::vector<std::string> arguments() {
+    write_npy(folder_ / "q.npy", "(2, 1, 1)", {1, 1});
+    write_npy(folder_ / "k.npy", "(2, 1)", {0, -1});
+    write_npy(folder_ / "v.npy", "(2, 1)", {1, 0});
+    return {"attention", "--q", folder_ / "q.npy", "--k", folder_ / "k.npy", "--v", folder_ / "v.npy", "--softmax-scale", "0x1.62e43p-1"};
+  }
+};
+
+std::vector<std::string> with(std::vector<std::string> arguments, std::initializer_list<std::string> more) {
+  arguments.insert(arguments.end(), more);
+  return arguments;
+}
+
+TEST_F(Attention, WeightsOfTwoKeys) {
+  // L = log2 e * ln 2 = 1 in float32: weights 1 and 1/2.
+  const auto result = run(arguments());
+  EXPECT_EQ(result.status, 0) << result.error;
+  EXPECT_EQ(result.out, "0x3f2aaaab\n0x3f2aaaab\n");
+  EXPECT_EQ(run(with(arguments(), {"--kernel", "fa3_like,out=bf16"})).out, "0x3f2b\n0x3f2b\n");
+  // A Q scale of 2 is divided out of the codes and comes back in L; only the first head has it.
+  EXPECT_EQ(run(with(arguments(), {"--q-scale", "2,1"})).out, "0x3f2aaaab\n0x3f2aaaab\n");
+  EXPECT_EQ(run(with(arguments(), {"--v-scale", "0.5"})).out, "0x3f2aaaab\n0x3f2aaaab\n");
+  EXPECT_EQ(run(with(arguments(), {"--visible-prefix", "1", "--window=-1:0"})).out, "0x3f800000\n0x3f800000\n");
+}
+
+TEST_F(Attention, StagesAndFiles) {
+  const auto result = run(with(arguments(), {"--stages", folder_ / "stages", "--output", folder_ / "o.npy"}));
+  EXPECT_EQ(result.status, 0) << result.error;
+  for (const char* stage : {"S", "L", "m", "t", "P", "P_code", "alpha", "l", "row_sum", "m_last", "O_tile", "O"})
+    EXPECT_TRUE(std::filesystem::exists(folder_ / ("stages/" + std::string(stage) + ".npy"))) << stage;
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "o.npy"));
+  const auto again = run(with(arguments(), {"--stages", folder_ / "stages"}));
+  EXPECT_EQ(again.status, 2);
+  command::expect_one_error_line(again.error);
+}
+
+TEST_F(Attention, WhatItRefuses) {
+  for (const auto& more : std::vector<std::vector<std::string>>{{"--kernel", "fa9"}, {"--q-scale", "1,2,3"}, {"--output", "o.txt"}, {"--k", "nowhere.npy"}, {"--window", "3"}, {"--v-scale", "1,2,3"}}) {
+    std::vector<std::string> all = arguments();
+    all.insert(all.end(), more.begin(), more.end());
+    const auto result = run(all);
+    EXPECT_EQ(result.status, 2) << more[0] << " " << more[1];
+    EXPECT_EQ(result.out, "");
+    command::expect_one_error_line(result.error);
+  }
+  EXPECT_EQ(run({"attention"}).status, 2);
+  EXPECT_NE(run({"attention", "--list"}).out.find("fa4_like_faulty"), std::string::npos);
+}
+
+TEST_F(Attention, PacksAndVerdicts) {
+  const std::string pack = folder_ / "pack", spec = "attention:fa3_like,out=bf16,rows=1";
+  EXPECT_EQ(run({"gen", spec, "-o", pack, "--stages"}).status, 0);
+  EXPECT_EQ(run({"verify", pack, "--impl", "halfulp"}).status, 0);
+  EXPECT_EQ(run({"verify", pack, "--got", pack}).status, 0);
+  const auto wrong = run({"verify", pack, "--impl", "mutant:quantized_row_sum"});
+  EXPECT_EQ(wrong.status, 1);
+  EXPECT_NE(wrong.out.find("first difference: stage l"), std::string::npos) << wrong.out;
+  EXPECT_NE(wrong.out.find("mutant:quantized_row_sum"), std::string::npos) << wrong.out;
+  const auto named = run({"diagnose", spec, "--impl", "mutant:kv_head_by_modulo"});
+  EXPECT_EQ(named.status, 1);
+  EXPECT_NE(named.out.find("all  mutant:kv_head_by_modulo"), std::string::npos) << named.out;
+  EXPECT_EQ(run({"verify", spec, "--impl", "mutant:nobody"}).status, 2);
+  EXPECT_EQ(run({"verify", spec, "--level", "exhaustive", "--impl", "halfulp"}).status, 2);
+  EXPECT_EQ(run({"gen", "cast:f32:e4m3", "--stages", "-o", folder_ / "x"}).status, 2);
+}
+
+TEST_F(Attention, WithoutASpec) {
+  const auto legitimate = run({"verify", "attention:any,out=bf16", "--impl", "attention:no_prescale,out=bf16"});
+  EXPECT_EQ(legitimate.status, 0) << legitimate.out;
+  EXPECT_NE(legitimate.out.find("far_keys: 128 keys 10 below the maximum, first or last: no"), std::string::npos) << legitimate.out;
+  EXPECT_EQ(run({"verify", "attention:any,out=bf16", "--impl", "mutant:stale_maximum"}).status, 1);
+  EXPECT_EQ(run({"verify", "attention:any,out=bf16", "--impl", "mutant:v_scale_dropped"}).status, 1);
+  EXPECT_EQ(run({"verify", "attention:fa3_like,out=e4m3,order=unknown", "--impl", "attention:fa3_like,out=e4m3,tile=64"}).status, 0);
+}
+
+TEST(Memory, TheTableOfCapacities) {
+  const auto result = run(split("memory --layers 32 --kv-heads 8 --head-dim 128 --context 128Ki --memory 58G --weights 16G --bandwidth 3352G --batch 3 --json"));
+  EXPECT_EQ(result.status, 0) << result.error;
+  for (const char* part : {R"("cache":"bf16","bits":16.0,"bytes_per_token":131072.0,"bytes_per_sequence":17179869184,"fit":3,"floor_ms":20.1)",
+                           R"("cache":"fp8","bits":8.0,"bytes_per_token":65536.0,"bytes_per_sequence":8589934592,"fit":6,"floor_ms":12.4)",
+                           R"("cache":"int4","bits":5.0,"bytes_per_token":40960.0,"bytes_per_sequence":5368709120,"fit":10,"floor_ms":9.5)",
+                           R"("cache":"int2","bits":3.0,"bytes_per_token":24576.0,"bytes_per_sequence":3221225472,"fit":18,"floor_ms":7.6)"})
+    EXPECT_NE(result.out.find(part), std::string::npos) << part << "\n" << result.out;
+  const auto residual = run(split("memory --layers 32 --kv-heads 8 --head-dim 128 --context 128Ki --memory 58G --residual 128 --json"));
+  EXPECT_NE(residual.out.find(R"("bytes_per_sequence":3234856960,"fit":17)"), std::string::npos) << residual.out;
+  EXPECT_EQ(run(split("memory --layers 32 --kv-heads 8 --head-dim 128 --context 12x")).status, 2);
+  EXPECT_EQ(run(split("memory --layers 0 --kv-heads 8 --head-dim 128 --context 12")).status, 2);
+}
+
+TEST(Lessons, KeysPerTokenAndPerChannel) {
+  const std::string text = run(split("explain lesson keys")).out;
+  EXPECT_NE(text.find("unquantized scores: 6/5, 9/10, 9/10, 8/5;"), std::string::npos) << text;
+  EXPECT_NE(text.find("3/10, -1/10, -4/5, 3/5; largest error 17/10; Frobenius 8.587 %"), std::string::npos) << text;
+  EXPECT_NE(text.find("37/30, 9/10, 14/15, 5/3; largest error 1/15; Frobenius 0.5896 %"), std::string::npos) << text;
+}
+
+TEST(Lessons, WeightsOfP) {
+  const std::string saturation = run(split("explain lesson p-saturation")).out;
+  EXPECT_NE(saturation.find("O = 0.8888889,"), std::string::npos) << saturation;
+  EXPECT_NE(saturation.find("O = 0.1944444,"), std::string::npos) << saturation;
+  const std::string no_prescale = run(split("explain lesson no-prescale")).out;
+  EXPECT_NE(no_prescale.find("O = 1, row sum 512\n"), std::string::npos) << no_prescale;
+  EXPECT_NE(no_prescale.find("O = 0.5, row sum 2\n"), std::string::npos) << no_prescale;
+  EXPECT_NE(no_prescale.find("O = 1, row sum 1\n"), std::string::npos) << no_prescale;
+  const std::string list = run(split("explain lesson")).out;
+  for (const char* name : {"keys", "p-saturation", "no-prescale", "row-sum", "kivi"}) EXPECT_NE(list.find(std::string(name) + " "), std::string::npos) << name;
+}
+
+TEST(Help, ExamplesOfAttentionAndMemoryWork) {
+  for (const char* line : {"halfulp attention --list", "halfulp memory --layers 32 --kv-heads 8 --head-dim 128 --context 128Ki", "halfulp explain lesson p-saturation",
+                           "halfulp verify attention:fa3_like,out=bf16,stages=yes --impl halfulp", "halfulp diagnose attention:fa3_like,out=bf16 --impl halfulp"})
+    EXPECT_EQ(run_shell(line).status, 0) << line;
+}
+
+}  // namespace

@@ -1,0 +1,90 @@
+// `halfulp gen`, `verify` and `diagnose` on accumulation models, as a user runs them.
+#include <sstream>
+
+#include "verify_runner.hpp"
+
+namespace {
+
+using command::json;
+using command::Result;
+using command::run;
+
+class VerifyMma : public command::Verify {};
+
+TEST_F(VerifyMma, APackIsWrittenAndJudgesAKernel) {
+  const Result gen = run({"gen", "mma:ada_fp8", "-o", path("pack"), "--json"});
+  ASSERT_EQ(gen.status, 0) << gen.error;
+  EXPECT_EQ(json::parse(gen.out)["spec"], "mma:ada_fp8,from=e4m3,to=f32,k=64");
+  EXPECT_EQ(json::parse(gen.out)["level"], "stratified");
+  const json right = json::parse(run({"verify", path("pack"), "--impl", "halfulp-exact", "--json"}).out);
+  EXPECT_EQ(right["verdict"], "bit-exact");
+  EXPECT_EQ(right["mismatches"], 0);
+  EXPECT_GT(right["checked"], 500);
+  const Result got = run({"verify", path("pack"), "--got", path("pack/d.bin")});
+  EXPECT_EQ(got.status, 0) << got.out << got.error;
+  const Result wrong = run({"verify", path("pack"), "--impl", "mutant:half_chunk"});
+  EXPECT_EQ(wrong.status, 1);
+  EXPECT_NE(wrong.out.find("ada_fp8 with chunks of 8"), std::string::npos) << wrong.out;
+  EXPECT_NE(wrong.out.find("cut toward zero 13 bits below the largest exponent"), std::string::npos) << wrong.out;
+}
+
+TEST_F(VerifyMma, TheCommandOfTheCardGivesTheExpectedResult) {
+  const json verdict = json::parse(run({"verify", "mma:hopper_f16", "--impl", "mutant:c_late", "--json"}).out);
+  const std::string reproduce = verdict["first"]["reproduce"];
+  ASSERT_NE(reproduce.find("halfulp mma --model hopper_f16"), std::string::npos) << verdict;
+  const Result again = command::run_shell(reproduce);
+  EXPECT_EQ("0x" + again.out, verdict["first"]["expected"].get<std::string>() + "\n") << again.error;
+}
+
+/// A filter of one's own: rows in, words out. Here `d` of the pack itself, handed on.
+TEST_F(VerifyMma, FiltersAndShortAnswers) {
+  ASSERT_EQ(run({"gen", "mma:volta_f16,to=f16", "-o", path("pack"), "--quiet"}).status, 0);
+  const json whole = command::exec(path("pack"), "cat > /dev/null; cat " + path("pack") + "/d.bin", 0);
+  EXPECT_EQ(whole["verdict"], "bit-exact");
+  const json shorter = command::exec(path("pack"), "cat > /dev/null; head -c 100 " + path("pack") + "/d.bin", 3);
+  EXPECT_EQ(shorter["verdict"], "incomplete");
+  EXPECT_EQ(shorter["checked"], 50);
+  command::expect_finding(shorter, "missing output", "");
+}
+
+TEST_F(VerifyMma, DiagnoseNamesAModelAndAMutant) {
+  const Result model = run({"diagnose", "mma:hopper_fp8_wgmma", "--impl", "mma:ada_fp8"});
+  EXPECT_EQ(model.status, 1);
+  EXPECT_NE(model.out.find("all rows match mma:ada_fp8\n"), std::string::npos) << model.out;
+  const json mutant = json::parse(run({"diagnose", "mma:hopper_fp8_wgmma,interval=128", "--impl", "mutant:fast_accumulation", "--json"}).out);
+  EXPECT_EQ(mutant["diagnosis"]["fits"][0]["rows"], mutant["diagnosis"]["rows"]);
+  const Result same = run({"diagnose", "mma:hopper_f16", "--impl", "mma:blackwell_f16"});
+  EXPECT_EQ(same.status, 0);
+  EXPECT_NE(same.out.find("all answers follow"), std::string::npos);
+}
+
+TEST_F(VerifyMma, AnUnknownOrderIsJudgedByOrderFreeRows) {
+  const json verdict = json::parse(run({"verify", "mma:exact,from=e4m3,order=any", "--impl", "mma:hopper_fp8_wgmma", "--json"}).out);
+  EXPECT_EQ(verdict["verdict"], "bit-exact");
+  EXPECT_GT(verdict["left_out"], 100);
+  EXPECT_EQ(run({"verify", "mma:exact,from=e4m3,order=any", "--impl", "mutant:c_dropped", "--quiet"}).status, 1);
+}
+
+TEST_F(VerifyMma, UndecidedRowsAreCountedApart) {
+  const Result text = run({"verify", "mma:blackwell_mxf4", "--impl", "mma:blackwell_mxf4,zero_rule=b"});
+  EXPECT_EQ(text.status, 0) << text.out;
+  EXPECT_NE(text.out.find("on which the zero rules part"), std::string::npos) << text.out;
+  const std::string probe = "00000000 38000000 | 7f000000 38000000 | 00000000\n";
+  EXPECT_EQ(run({"mma", "--model", "hopper_f16", "--format", "bf16", "--undecided"}, probe).out, "00000000 ~ 30800000\n");
+  EXPECT_EQ(run({"mma", "--model", "hopper_f16", "--format", "bf16", "--undecided", "--json"}, probe).out,
+            "{\"result\":\"0x00000000\",\"other_rule\":\"0x30800000\"}\n");
+  EXPECT_EQ(run({"mma", "--model", "hopper_f16", "--undecided"}, "3f800000 | 3f800000 | 00000000\n").out, "3f800000\n");
+}
+
+TEST_F(VerifyMma, RefusalsAreOneLine) {
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{"gen", "mma:hopper_f16", "-o", path("x"), "--level", "exhaustive"},
+                                                    {"verify", "mma:hopper_f61", "--impl", "halfulp"},
+                                                    {"verify", "mma:hopper_f16", "--impl", "recipe:mxfp8/rceil"},
+                                                    {"mma", "--model", "f32_tree", "--undecided"}}) {
+    const Result result = run(arguments, "");
+    EXPECT_EQ(result.status, 2) << result.out;
+    command::expect_one_error_line(result.error);
+  }
+}
+
+}  // namespace

@@ -1,0 +1,12 @@
+// What can be proved of any row, also of data that no probe knows: enclosures of the stated budget (docs/attention_verdicts.md).
+#pragma once
+
+#include "halfulp/vectors/attention/judge.hpp"
+
+namespace halfulp::vectors {
+
+/// Every element of O against the codes that the budget of the plan's kernel admits in any tile order and split, under
+/// its PV model; violations are confirmed in wide intervals.
+ClaimTally judge_enclosed(const AttentionPlan& plan, const attention::Case& c, const AttentionAnswer& answer);
+
+}  // namespace halfulp::vectors

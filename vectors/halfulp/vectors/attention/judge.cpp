@@ -1,0 +1,156 @@
+#include "halfulp/vectors/attention/judge.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdio>
+
+#include "halfulp/vectors/attention/enclosed.hpp"
+
+namespace halfulp::vectors {
+namespace {
+
+using attention::Admitted;
+using attention::Probe;
+
+std::string number_text(double value) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.9g", value);
+  return text;
+}
+
+bool is_nan(const FormatSpec& format, std::uint32_t word) {
+  const float value = attention::value_of(format, word);
+  return value != value;
+}
+
+/// Compares a stage; false when it differs.
+bool compare(const AttentionColumn& column, const std::vector<std::uint32_t>& want, const std::vector<std::uint32_t>& got, std::size_t row, StageTally& tally) {
+  if (got.empty()) return true;
+  const FormatSpec& format = attention::format_named(column.format);
+  bool same = true;
+  for (std::size_t i = 0; i < want.size(); ++i) {
+    ++tally.compared;
+    if (want[i] == got[i] || (is_nan(format, want[i]) && is_nan(format, got[i]))) continue;
+    if (tally.wrong++ == 0) {
+      tally.row = row;
+      tally.word = i;
+      tally.got = got[i];
+      tally.want = want[i];
+    }
+    same = false;
+  }
+  return same;
+}
+
+/// Whether a kernel that is known as far as the plan says must keep the probe's claim.
+bool is_promised(const AttentionPlan& plan, const Probe& probe) {
+  if (plan.anything) return probe.reach == attention::Reach::every_kernel;
+  return !plan.order_unknown || probe.reach != attention::Reach::these_tiles;
+}
+
+}  // namespace
+
+void ClaimTally::add(const ClaimTally& other) {
+  if (first.empty()) first = other.first;
+  violated += other.violated;
+  forced += other.forced;
+  admissible += other.admissible;
+  undecided += other.undecided;
+}
+
+std::uint64_t AttentionTally::compared() const {
+  std::uint64_t sum = 0;
+  for (const StageTally& stage : stages) sum += stage.compared;
+  return sum;
+}
+
+std::uint64_t AttentionTally::wrong() const {
+  std::uint64_t sum = 0;
+  for (const StageTally& stage : stages) sum += stage.wrong;
+  return sum;
+}
+
+const StageTally* AttentionTally::first() const {
+  const StageTally* found = nullptr;
+  for (const StageTally& stage : stages) {
+    if (stage.wrong > 0 && (found == nullptr || stage.row < found->row)) found = &stage;
+  }
+  return found;
+}
+
+ClaimTally judge_probe(const AttentionPlan& plan, const Probe& probe, const AttentionAnswer& answer, const AttentionAnswer* twin) {
+  ClaimTally tally;
+  const std::vector<std::uint32_t>& O = answer.back();
+  const FormatSpec& out = attention::format_named(plan.kernel.out);
+  const std::size_t width = plan.frame.shape.value_dim;
+  const auto violated = [&](std::size_t i, const std::string& what) {
+    ++tally.violated;
+    if (tally.first.empty())
+      tally.first = probe.kind + " (" + probe.title + "), row " + std::to_string(i / width) + ", element " + std::to_string(i % width) + ": " + what;
+  };
+  for (std::size_t i = 0; i < O.size() && i < probe.output.size(); ++i) {
+    if (!probe.output[i].made) continue;
+    const Admitted admitted = attention::admitted(out, probe.output[i]);
+    if (admitted.holds(out, O[i])) ++(admitted.forced() ? tally.forced : tally.admissible);
+    else violated(i, number_text(static_cast<double>(attention::value_of(out, O[i]))) + " is not in [" + number_text(probe.output[i].low) + ", " + number_text(probe.output[i].high) + "]");
+  }
+  if (twin != nullptr) {
+    for (std::size_t i = 0; i < O.size(); ++i) {
+      if (O[i] == twin->back()[i]) ++tally.forced;
+      else violated(i, "the bits of the unpermuted problem are others");
+    }
+  }
+  if (!probe.scores.empty() && plan.stages && !answer[0].empty()) {
+    const std::size_t keys = plan.frame.shape.keys, tokens = probe.scores.size() / (answer[0].size() / keys);
+    for (std::size_t i = 0; i < probe.scores.size(); ++i) {
+      const float S = std::bit_cast<float>(answer[0][i / tokens * keys + i % tokens]);
+      if (S == probe.scores[i]) ++tally.forced;
+      else violated(i, "score " + number_text(static_cast<double>(S)) + " is not " + number_text(static_cast<double>(probe.scores[i])));
+    }
+  }
+  return tally;
+}
+
+std::uint64_t wrong_outputs(const AttentionPlan& plan, const AttentionAnswer& want, const AttentionAnswer& got) {
+  StageTally tally;
+  compare(attention_outputs(plan).back(), want.back(), got.back(), 0, tally);
+  return tally.wrong;
+}
+
+AttentionTally judge_attention(const AttentionPlan& plan, const AttentionRows& rows, const std::vector<AttentionAnswer>& expected,
+                               const std::vector<AttentionAnswer>& answers) {
+  AttentionTally tally;
+  const auto columns = attention_outputs(plan);
+  for (const AttentionColumn& column : columns) tally.stages.push_back({.name = column.name});
+  for (std::size_t row = 0; row < answers.size() && row < rows.cases.size(); ++row) {
+    const AttentionAnswer& answer = answers[row];
+    if (answer.empty()) {
+      tally.wrong_rows.push_back(false);
+      continue;
+    }
+    ++tally.rows;
+    bool right = true;
+    for (std::size_t i = 0; i < columns.size() && !plan.order_unknown; ++i) right &= compare(columns[i], expected[row][i], answer[i], row, tally.stages[i]);
+    if (row < rows.probes.size()) {
+      const Probe& probe = rows.probes[row];
+      const auto twin = static_cast<std::size_t>(std::max(0, probe.same_as));
+      const ClaimTally claims = judge_probe(plan, probe, answer, probe.same_as >= 0 && !answers[twin].empty() ? &answers[twin] : nullptr);
+      if (!is_promised(plan, probe)) {
+        tally.properties.push_back({probe.kind + ": " + probe.title, claims.violated == 0});
+      } else {
+        tally.claims.add(claims);
+        if (plan.order_unknown) right &= claims.violated == 0;
+      }
+    } else if (plan.order_unknown) {
+      const ClaimTally claims = judge_enclosed(plan, rows.cases[row], answer);
+      tally.claims.add(claims);
+      right &= claims.violated == 0;
+    }
+    tally.wrong_rows.push_back(!right);
+    tally.rows_wrong += right ? 0 : 1;
+  }
+  return tally;
+}
+
+}  // namespace halfulp::vectors

@@ -1,0 +1,63 @@
+// Judges what a kernel made of the rows of an attention plan.
+//
+// Decides: what counts as wrong. With a spec, bits of every stage that was given; a NaN matches every NaN. With the order
+// unknown, the claims of probes that hold for every kernel; what only some kernels promise is reported as a property.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "halfulp/vectors/attention/columns.hpp"
+#include "halfulp/vectors/attention/rows.hpp"
+
+namespace halfulp::vectors {
+
+struct StageTally {
+  std::string name;
+  std::uint64_t compared = 0, wrong = 0;
+  std::size_t row = 0, word = 0;  ///< of the first wrong one
+  std::uint32_t got = 0, want = 0;
+};
+
+/// How the elements of O fared against what can be proved of them.
+struct ClaimTally {
+  std::uint64_t violated = 0;    ///< outside the admitted codes: a proof
+  std::uint64_t forced = 0;      ///< one admitted code, and it is this one
+  std::uint64_t admissible = 0;  ///< among several
+  std::uint64_t undecided = 0;   ///< nothing bounds it
+  std::string first;             ///< the first violation in words
+  void add(const ClaimTally& other);
+};
+
+/// One probe, or one random row.
+struct AttentionProperty {
+  std::string text;  ///< e.g. `far_keys: 128 keys 10 below the maximum, first or last`
+  bool holds = false;
+};
+
+struct AttentionTally {
+  std::uint64_t rows = 0, rows_wrong = 0;
+  std::vector<bool> wrong_rows;
+  std::vector<StageTally> stages;  ///< in the order in which a kernel comes to them
+  ClaimTally claims;
+  std::vector<AttentionProperty> properties;
+
+  std::uint64_t compared() const;
+  std::uint64_t wrong() const;
+  /// The first stage that differs in the first wrong row; nullptr when none does.
+  const StageTally* first() const;
+};
+
+/// `answers[i]` belongs to row i; empty ones were not given, an empty column neither. `expected` may be empty where the order
+/// is unknown.
+AttentionTally judge_attention(const AttentionPlan& plan, const AttentionRows& rows, const std::vector<AttentionAnswer>& expected,
+                               const std::vector<AttentionAnswer>& answers);
+
+/// Claims of one probe against its answer. `twin`: the answer that it must repeat, where it must.
+ClaimTally judge_probe(const AttentionPlan& plan, const attention::Probe& probe, const AttentionAnswer& answer, const AttentionAnswer* twin);
+
+/// Words of O that are wrong.
+std::uint64_t wrong_outputs(const AttentionPlan& plan, const AttentionAnswer& want, const AttentionAnswer& got);
+
+}  // namespace halfulp::vectors

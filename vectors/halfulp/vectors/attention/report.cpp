@@ -1,0 +1,152 @@
+// Attention verdicts as lines and tables.
+#include <cmath>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "halfulp/names.hpp"
+#include "halfulp/vectors/attention/verify.hpp"
+
+namespace halfulp::vectors {
+namespace {
+
+std::string hex(std::uint32_t word) {
+  char text[16];
+  std::snprintf(text, sizeof text, "0x%x", static_cast<unsigned>(word));
+  return text;
+}
+
+std::string value_text(const std::string& format, std::uint32_t word) {
+  char text[64];
+  const auto value = static_cast<double>(attention::value_of(attention::format_named(format), word));
+  std::snprintf(text, sizeof text, "%s (%.9g, %a)", hex(word).c_str(), value, value);
+  return text;
+}
+
+const AttentionColumn& column_named(const std::vector<AttentionColumn>& columns, const std::string& name) {
+  for (const AttentionColumn& column : columns) {
+    if (column.name == name) return column;
+  }
+  return columns.back();
+}
+
+/// `head 1, query 0, place 17`.
+std::string place_text(const AttentionRun& run, const StageTally& stage, const AttentionColumn& column) {
+  const attention::Shape& shape = run.plan.frame.shape;
+  const std::size_t rows = shape.query_heads * shape.queries, each = column.words() / rows;
+  return "row " + std::to_string(stage.row) + ", query head " + std::to_string(stage.word / each / shape.queries) + ", query " +
+         std::to_string(stage.word / each % shape.queries) + ", place " + std::to_string(stage.word % each);
+}
+
+std::string row_text(const AttentionRun& run, std::size_t row) {
+  if (row >= run.rows.probes.size()) return "random data";
+  const attention::Probe& probe = run.rows.probes[row];
+  return "probe " + probe.kind + ": " + probe.title;
+}
+
+void add_first(const AttentionRun& run, Report& report) {
+  const StageTally* stage = run.tally.first();
+  if (stage == nullptr) return;
+  const auto columns = attention_outputs(run.plan);
+  const AttentionColumn& column = column_named(columns, stage->name);
+  report.first = "first difference: stage " + stage->name + ", " + place_text(run, *stage, column);
+  report.card = {{"row", row_text(run, stage->row)},
+                 {"got", value_text(column.format, stage->got)},
+                 {"expected", value_text(column.format, stage->want)}};
+  if (stage->row < run.rows.probes.size()) {
+    report.card.push_back({"proof", run.rows.probes[stage->row].proof});
+    report.card.push_back({"who fails", run.rows.probes[stage->row].fails});
+  }
+}
+
+std::string claims_text(const ClaimTally& claims) {
+  return grouped_digits(claims.violated) + " violated, " + grouped_digits(claims.forced) + " forced, " + grouped_digits(claims.admissible) + " admissible" +
+         (claims.undecided == 0 ? "" : ", " + grouped_digits(claims.undecided) + " undecided");
+}
+
+}  // namespace
+
+Report report_of(const AttentionRun& run) {
+  Report report;
+  report.outcome = run.failed() ? Report::Outcome::failed : run.passed() ? Report::Outcome::passed : Report::Outcome::incomplete;
+  report.verdict = run.plan.order_unknown ? (run.failed() ? "VIOLATION" : run.passed() ? "no violation" : "incomplete")
+                                          : (run.failed() ? "MISMATCH" : run.passed() ? "bit-exact" : "incomplete");
+  report.spec = spec_text(run.plan);
+  report.implementation = run.implementation;
+  report.checked = run.plan.order_unknown ? run.tally.claims.violated + run.tally.claims.forced + run.tally.claims.admissible + run.tally.claims.undecided : run.tally.compared();
+  report.mismatched = run.plan.order_unknown ? run.tally.claims.violated : run.tally.wrong();
+  report.seconds = run.seconds;
+  report.findings = run.findings;
+  report.reproduce = "halfulp verify " + shell_quoted(run.subject) + " " + run.option;
+  if (!run.of_pack) {
+    report.reproduce += " --level " + std::string(name_of(run.level));
+    if (run.seed != 0) report.reproduce += " --seed " + std::to_string(run.seed);
+  }
+  const auto fact = [&](const char* label, const std::string& text) { report.facts.push_back({label, text}); };
+  fact("under test", run.implementation + (run.version.empty() ? "" : " (" + run.version + ")"));
+  if (run.of_pack) fact("pack", printable(run.subject, 200));
+  fact("level", std::string(name_of(run.level)) + ": " + grouped_digits(run.rows.probes.size()) + " probes, " +
+                    grouped_digits(run.rows.cases.size() - run.rows.probes.size()) + " random rows, seed " + std::to_string(run.seed));
+  if (!run.plan.order_unknown)
+    fact("checked", grouped_digits(run.tally.rows) + " rows, " + grouped_digits(run.tally.compared()) + " words: " + grouped_digits(run.tally.wrong()) +
+                        " differ in " + grouped_digits(run.tally.rows_wrong) + " rows");
+  if (run.tally.rows < run.rows.cases.size()) fact("no answer", grouped_digits(run.rows.cases.size() - run.tally.rows) + " rows");
+  fact("proved", claims_text(run.tally.claims));
+  if (run.plan.order_unknown && run.tally.claims.forced == 0) fact("note", "no element was forced: the run proves nothing");
+  for (const AttentionProperty& property : run.tally.properties) fact("property", property.text + ": " + (property.holds ? "yes" : "no"));
+  if (run.plan.order_unknown) {
+    if (!run.tally.claims.first.empty()) {
+      report.first = "first violation";
+      report.card = {{"claim", run.tally.claims.first}};
+      for (std::size_t row = 0; row < run.tally.wrong_rows.size() && row < run.rows.probes.size(); ++row) {
+        if (!run.tally.wrong_rows[row]) continue;
+        report.card.push_back({"proof", run.rows.probes[row].proof});
+        report.card.push_back({"who fails", run.rows.probes[row].fails});
+        break;
+      }
+    }
+  } else {
+    add_first(run, report);
+  }
+  if (run.tally.rows_wrong == 0) return report;
+  report.diagnosis_title = "what would explain it (" + grouped_digits(run.tally.rows) + " rows; " + grouped_digits(run.tried) + " kernels tried)";
+  for (const AttentionFit& fit : run.fits)
+    report.diagnosis.push_back({fit.rows == run.tally.rows ? "all" : "", fit.behaviour + (fit.rows == run.tally.rows ? "" : "  matches except " + grouped_digits(run.tally.rows - fit.rows) + " rows")});
+  if (run.fits.empty()) report.diagnosis.push_back({"", "no named kernel explains more rows than the SPEC"});
+  report.group_heads = {"stage", "differ", "of", "first"};
+  for (const StageTally& stage : run.tally.stages) {
+    if (stage.wrong > 0)
+      report.groups.push_back({stage.name, grouped_digits(stage.wrong), grouped_digits(stage.compared), place_text(run, stage, column_named(attention_outputs(run.plan), stage.name))});
+  }
+  return report;
+}
+
+std::string attention_json(const AttentionRun& run) {
+  using Json = nlohmann::ordered_json;
+  const Report report = report_of(run);
+  Json json = {{"spec", report.spec},
+               {"subject", run.subject},
+               {"implementation", run.implementation},
+               {"level", name_of(run.level)},
+               {"seed", run.seed},
+               {"verdict", report.verdict},
+               {"rows", run.tally.rows},
+               {"rows_wrong", run.tally.rows_wrong},
+               {"checked", report.checked},
+               {"mismatches", report.mismatched},
+               {"claims", {{"violated", run.tally.claims.violated}, {"forced", run.tally.claims.forced}, {"admissible", run.tally.claims.admissible}, {"undecided", run.tally.claims.undecided}}}};
+  const StageTally* first = run.plan.order_unknown ? nullptr : run.tally.first();
+  json["first_stage"] = first == nullptr ? Json(nullptr) : Json(first->name);
+  Json stages = Json::array(), properties = Json::array(), fits = Json::array(), findings = Json::array();
+  for (const StageTally& stage : run.tally.stages) stages.push_back({{"stage", stage.name}, {"compared", stage.compared}, {"wrong", stage.wrong}});
+  for (const AttentionProperty& property : run.tally.properties) properties.push_back({{"property", property.text}, {"holds", property.holds}});
+  for (const AttentionFit& fit : run.fits) fits.push_back({{"behaviour", fit.behaviour}, {"rows", fit.rows}});
+  for (const KernelFinding& one : run.findings) findings.push_back({{"kind", name_of(one.trouble)}, {"text", one.text}});
+  json["stages"] = stages;
+  json["properties"] = properties;
+  json["diagnosis"] = fits;
+  json["findings"] = findings;
+  json["reproduce"] = report.reproduce;
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace halfulp::vectors
