@@ -56,7 +56,7 @@ std::string ptx_of(const std::string& ptx, std::string_view kernel) {
   std::string bodies;
   for (std::size_t at = text.find(".entry"); at != std::string::npos; at = text.find(".entry", at + 1)) {
     const std::size_t name_end = text.find('(', at);
-    if (text.substr(at, name_end - at).find(kernel) == std::string::npos) continue;
+    if (text.substr(at + 6, name_end - at - 6).find(kernel) == std::string::npos) continue;
     std::size_t begin = text.find('{', name_end), end = begin + 1;
     for (int depth = 1; depth > 0 && end < text.size(); ++end) depth += text[end] == '{' ? 1 : text[end] == '}' ? -1 : 0;
     bodies += text.substr(begin, end - begin);

@@ -29,7 +29,11 @@ thread_local Index threadIdx, blockIdx, blockDim, gridDim;
 namespace host {
 namespace {
 
+#ifdef HALFULP_ASAN
+constexpr std::size_t kStackBytes = 1024 * 1024;  // red zones take room
+#else
 constexpr std::size_t kStackBytes = 256 * 1024;
+#endif
 constexpr unsigned kMaxThreads = 1024;
 constexpr std::uint32_t kSharedAlignment = 128;
 

@@ -256,4 +256,12 @@ HALFULP_KERNEL cast_pairs_e4m3(In<std::uint32_t> in, Out<std::uint16_t> out, uns
   out[i] = static_cast<std::uint16_t>(instruction_cast(kPair, {{in[2 * i], in[2 * i + 1]}}));
 }
 
+/// The integer engine with both formats known to the compiler.
+HALFULP_KERNEL cast_codes_e4m3(In<std::uint32_t> in, Out<std::uint8_t> out, unsigned count) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= count) return;
+  constexpr DeviceCast kPair = pair_e4m3();
+  out[i] = static_cast<std::uint8_t>(cast<kPair.from, kPair.to, kPair.policy>(in[i]).code);
+}
+
 }  // namespace halfulp::gpu

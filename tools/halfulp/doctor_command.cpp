@@ -3,9 +3,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "commands.hpp"
 #include "halfulp/batch.hpp"
@@ -63,6 +67,22 @@ Json cuda_driver() {
           {"devices", devices}};
 }
 
+/// nvcc, as the builds of gpu_check look for it: CUDACXX, then the path, then the toolkit's usual place.
+Json cuda_compiler() {
+  std::vector<std::string> places;
+  if (const char* named = std::getenv("CUDACXX"); named != nullptr && *named != '\0') {
+    places.emplace_back(named);
+  } else {
+    std::istringstream folders(std::getenv("PATH") == nullptr ? "" : std::getenv("PATH"));
+    for (std::string folder; std::getline(folders, folder, ':');) places.push_back(folder + "/nvcc");
+    places.emplace_back("/usr/local/cuda/bin/nvcc");
+  }
+  for (const std::string& place : places) {
+    if (access(place.c_str(), X_OK) == 0) return {{"found", true}, {"path", place}};
+  }
+  return {{"found", false}, {"why", "gpu_check is left with its host tier"}};
+}
+
 /// The implementations that `verify --impl` can judge.
 Json implementations() {
   Json all = Json::array();
@@ -84,6 +104,7 @@ Json examine() {
                {"simd_level", simd_level()},
                {"threads", std::max(1u, std::thread::hardware_concurrency())},
                {"cuda_toolkit", *HALFULP_CUDA_VERSION == '\0' ? Json(nullptr) : Json(HALFULP_CUDA_VERSION)},
+               {"cuda_compiler", cuda_compiler()},
                {"cuda_driver", cuda_driver()},
                {"implementations", implementations()}};
   for (const std::string_view level : simd_targets()) json["simd_levels"].push_back(level);
@@ -112,6 +133,10 @@ void print_text(std::string& text, const Json& json) {
   append_line(text, "CUDA toolkit",
               json["cuda_toolkit"].is_null() ? "not found when this was built"
                                              : json["cuda_toolkit"].get<std::string>());
+  const Json& compiler = json["cuda_compiler"];
+  append_line(text, "CUDA compiler",
+              compiler["found"] ? compiler["path"].get<std::string>()
+                                : "not found: " + compiler["why"].get<std::string>());
   const Json& driver = json["cuda_driver"];
   append_line(text, "CUDA driver",
               driver["found"] ? driver["version"].get<std::string>()

@@ -27,7 +27,8 @@ extern "C" {
 /* Rises when the meaning of a field changes; the command refuses a library of another version. */
 #define HALFULP_KERNEL_ABI 1u
 
-/* Where a job's columns lie. This version of the command always passes host memory. */
+/* Where a job's columns lie: what the library asks for in its description. Device memory is CUDA's, in the primary context of
+ * device 0; the command copies columns there and back, and waits for the device after halfulp_kernel_run(). */
 enum { HALFULP_HOST_MEMORY = 0, HALFULP_DEVICE_MEMORY = 1 };
 
 /* What a library says of itself. It must stay valid until the library is unloaded. */

@@ -9,9 +9,13 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <optional>
+#include <stdexcept>
+#include <vector>
 
 #include "halfulp/kernel.h"
 #include "halfulp/plan.hpp"
+#include "halfulp/vectors/kernels/device_memory.hpp"
 
 namespace halfulp::vectors {
 namespace {
@@ -59,27 +63,67 @@ using RunFunction = std::int32_t (*)(const halfulp_job*, halfulp_result*);
   _exit(0);
 }
 
-std::vector<halfulp_column> columns_of(const std::vector<KernelColumn>& columns,
-                                       const std::vector<std::span<std::byte>>& data) {
+std::vector<halfulp_column> columns_of(const std::vector<KernelColumn>& columns, const std::vector<void*>& data) {
   std::vector<halfulp_column> all;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const std::size_t bytes = columns[i].row_bytes();
-    all.push_back({sizeof(halfulp_column), columns[i].name.c_str(), columns[i].format.c_str(),
-                   data[i].data(), bytes, bytes});
+    all.push_back({sizeof(halfulp_column), columns[i].name.c_str(), columns[i].format.c_str(), data[i], bytes,
+                   bytes});
   }
   return all;
 }
 
-void run_job(const RowShape& shape, const JobMemory& memory, RunFunction run) {
+/// Where the columns of a job lie, inputs first; on the device they are copied there. Throws std::runtime_error.
+std::vector<void*> place_columns(const RowShape& shape, const JobMemory& memory, DeviceMemory* device) {
+  const std::uint64_t rows = memory.control().rows;
+  std::vector<void*> places;
+  const auto place = [&](const KernelColumn& column, std::span<std::byte> data) {
+    places.push_back(device == nullptr ? data.data() : device->put(column.name, data));
+  };
+  for (std::size_t i = 0; i < shape.inputs.size(); ++i) place(shape.inputs[i], memory.input(i, rows));
+  for (std::size_t i = 0; i < shape.outputs.size(); ++i) place(shape.outputs[i], memory.output(i, rows));
+  return places;
+}
+
+/// Brings the outputs back from the device; the inputs must be what they were. Throws std::runtime_error.
+void bring_back(const RowShape& shape, const JobMemory& memory, DeviceMemory& device) {
+  const std::uint64_t rows = memory.control().rows;
+  for (std::size_t i = 0; i < shape.inputs.size(); ++i) {
+    const auto data = memory.input(i, rows);
+    std::vector<std::byte> now(data.size());
+    device.get(i, now);
+    if (!std::equal(now.begin(), now.end(), data.begin())) {
+      throw std::runtime_error("the input column " + shape.inputs[i].name + " was written");
+    }
+  }
+  for (std::size_t i = 0; i < shape.outputs.size(); ++i) {
+    device.get(shape.inputs.size() + i, memory.output(i, rows));
+  }
+}
+
+/// Runs a step with the device; false after writing down why it failed.
+template <class Step>
+bool succeeds(JobControl& control, Step step) {
+  try {
+    step();
+    return true;
+  } catch (const std::exception& error) {
+    control.error = -1;
+    set_text(control, error.what());
+    return false;
+  }
+}
+
+void run_job(const RowShape& shape, const JobMemory& memory, RunFunction run, DeviceMemory* device) {
   JobControl& control = memory.control();
-  std::vector<std::span<std::byte>> in;
-  std::vector<std::span<std::byte>> out;
-  for (std::size_t i = 0; i < shape.inputs.size(); ++i) in.push_back(memory.input(i, control.rows));
-  for (std::size_t i = 0; i < shape.outputs.size(); ++i) out.push_back(memory.output(i, control.rows));
-  const std::vector<halfulp_column> inputs = columns_of(shape.inputs, in);
-  const std::vector<halfulp_column> outputs = columns_of(shape.outputs, out);
-  const halfulp_job job = {sizeof(halfulp_job), HALFULP_KERNEL_ABI, HALFULP_HOST_MEMORY, shape.spec.c_str(),
-                           control.first,       control.rows,       inputs.size(),       inputs.data(),
+  std::vector<void*> places;
+  if (!succeeds(control, [&] { places = place_columns(shape, memory, device); })) return;
+  const auto split = places.begin() + static_cast<std::ptrdiff_t>(shape.inputs.size());
+  const std::vector<halfulp_column> inputs = columns_of(shape.inputs, {places.begin(), split});
+  const std::vector<halfulp_column> outputs = columns_of(shape.outputs, {split, places.end()});
+  const std::uint32_t where = device == nullptr ? HALFULP_HOST_MEMORY : HALFULP_DEVICE_MEMORY;
+  const halfulp_job job = {sizeof(halfulp_job), HALFULP_KERNEL_ABI, where,         shape.spec.c_str(),
+                           control.first,       control.rows,       inputs.size(), inputs.data(),
                            outputs.size(),      outputs.data()};
   char message[512] = {};
   halfulp_result result = {sizeof(halfulp_result), 0, 0, message, sizeof message};
@@ -87,6 +131,10 @@ void run_job(const RowShape& shape, const JobMemory& memory, RunFunction run) {
   control.error = returned != 0 ? returned : result.error;
   message[sizeof message - 1] = 0;
   set_text(control, message);
+  if (device == nullptr) return;
+  if (control.error == 0 && !succeeds(control, [&] { bring_back(shape, memory, *device); })) return;
+  const std::int32_t error = control.error;
+  if (succeeds(control, [&] { device->clear(); })) control.error = error;
 }
 
 /// `cast:F32->float8_e4m3fn@d,k=v` as `cast:f32:e4m3` and the rest.
@@ -135,7 +183,12 @@ void host_library(const std::string& path, const RowShape& shape, const JobMemor
                              std::to_string(description->size) + " bytes";
     refuse(memory, replies, HostReply::wrong_abi, text.c_str());
   }
-  if (description->memory != HALFULP_HOST_MEMORY) refuse(memory, replies, HostReply::device_memory, "");
+  std::optional<DeviceMemory> device;
+  if (description->memory != HALFULP_HOST_MEMORY) {
+    if (description->memory != HALFULP_DEVICE_MEMORY) refuse(memory, replies, HostReply::device_memory, "there is no such memory");
+    device.emplace();
+    if (!device->missing().empty()) refuse(memory, replies, HostReply::device_memory, device->missing().c_str());
+  }
   std::string listed;
   bool found = description->spec_count == 0;
   for (std::size_t i = 0; i < description->spec_count; ++i) {
@@ -146,7 +199,7 @@ void host_library(const std::string& path, const RowShape& shape, const JobMemor
   set_text(memory.control(), description->name);
   reply(replies, HostReply::ready);
   for (unsigned char byte = 0; read(requests, &byte, 1) == 1;) {
-    run_job(shape, memory, run);
+    run_job(shape, memory, run, device ? &*device : nullptr);
     reply(replies, memory.control().error == 0 ? HostReply::done : HostReply::error);
   }
   _exit(0);

@@ -52,8 +52,8 @@ void LibraryJobs::start() {
       throw InputError(what, "halfulp_kernel_info() returned NULL: it cannot run here",
                        "see what it needs");
     case HostReply::device_memory:
-      throw InputError(what, "it asks for device memory",
-                       "copy from and to the host in halfulp_kernel_run()");
+      throw InputError(what, "it asks for device memory, and " + text,
+                       "run it where the device is, or copy from and to the host in halfulp_kernel_run()");
     case HostReply::spec_not_listed:
       throw InputError(what, "it does not list " + shape_.spec + " (it lists " + text + ")",
                        "name one of its SPECs");
