@@ -57,7 +57,7 @@ inline constexpr auto kAttentionCases = std::to_array<AttentionCase>({
     {"sage_like",                   AttentionKernel::prefill,           "sage_like",                                 2, 1,     4,  70, 64, 16},
     {"sage_like_f16",               AttentionKernel::prefill,           "sage_like_f16,interval=16",                 2, 1,     4,  70, 64, 16},
     {"fa3_like, wgmma",             AttentionKernel::prefill_wgmma_e4m3, "fa3_like",                                 2, 1,     3, 150, 40, 24, 90},
-    {"fa3_like_two_level, wgmma",   AttentionKernel::prefill_wgmma_e4m3, "fa3_like_two_level,interval=64,causal=yes", 1, 1,    4, 150, 64, 16, 90, true},
+    {"fa3_like_two_level, wgmma",   AttentionKernel::prefill_wgmma_e4m3, "fa3_like_two_level,interval=32,causal=yes", 1, 1,    4, 150, 32, 16, 90, true},
     {"flashinfer_like, wgmma",      AttentionKernel::prefill_wgmma_e4m3, "flashinfer_like",                          2, 1,     8, 150, 32, 16, 90},
     {"flashinfer_like_e5m2, wgmma", AttentionKernel::prefill_wgmma_e5m2, "flashinfer_like_e5m2",                     2, 1,     2, 150, 32, 16, 90},
     {"fa3_like, sm_90 mma.sync",    AttentionKernel::prefill_mma_sync,  "fa3_like" HALFULP_PRODUCTS("hopper_fp8_mma_sync"), 2, 1, 8, 150, 40, 24, 90},
