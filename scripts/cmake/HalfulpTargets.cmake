@@ -19,13 +19,28 @@ function(halfulp_flags target)
   endif()
 endfunction()
 
-# halfulp_test(NAME SOURCE LIBS... [LABEL exhaustive]): one GoogleTest program, one CTest entry. Those of the label
+# halfulp_light(TARGET): code that calls and compares more than it computes, built for the compiler's time. Its headers are
+# compiled once: those named, or those of the target given with FROM.
+function(halfulp_light target)
+  cmake_parse_arguments(arg "" "FROM" "HEADERS" ${ARGN})
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+  if(arg_FROM)
+    target_precompile_headers(${target} REUSE_FROM ${arg_FROM})
+  else()
+    target_precompile_headers(${target} PRIVATE ${arg_HEADERS})
+  endif()
+endfunction()
+
+# halfulp_test(NAME SOURCE LIBS... [LABEL exhaustive] [LIGHT]): one GoogleTest program, one CTest entry. Those of the label
 # exhaustive are built by the target of that name alone.
 # A run that executes no test fails (--gtest_fail_if_no_test_linked is not in GoogleTest 1.12).
 function(halfulp_test name source)
-  cmake_parse_arguments(arg "" "LABEL;TIMEOUT" "LIBS;DEFINITIONS" ${ARGN})
+  cmake_parse_arguments(arg "LIGHT" "LABEL;TIMEOUT" "LIBS;DEFINITIONS" ${ARGN})
   add_executable(${name} ${source})
   halfulp_flags(${name})
+  if(arg_LIGHT)
+    halfulp_light(${name} FROM halfulp_test_headers)
+  endif()
   target_link_libraries(${name} PRIVATE ${arg_LIBS} GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE ${arg_DEFINITIONS} HALFULP_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   add_test(NAME ${name} COMMAND ${name})
