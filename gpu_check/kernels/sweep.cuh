@@ -40,7 +40,7 @@ HALFULP_KERNEL sweep(DeviceCast d, Domain domain, Runs runs, In<std::uint64_t> s
       unsigned low = 0, high = steps;
       while (high - low > 1) {
         const unsigned middle = (low + high) / 2;
-        (static_cast<TableStep>(tables[lane * steps + middle]).first <= begin ? low : high) = middle;
+        (static_cast<TableStep>(tables[static_cast<unsigned>(lane) * steps + middle]).first <= begin ? low : high) = middle;
       }
       at[lane] = low;
     }
@@ -48,12 +48,12 @@ HALFULP_KERNEL sweep(DeviceCast d, Domain domain, Runs runs, In<std::uint64_t> s
       const std::uint32_t word = domain.word(position);
       bool any_wrong = false;
       for (int lane = 0; lane < d.lanes; ++lane) {
-        while (at[lane] + 1 < steps && static_cast<TableStep>(tables[lane * steps + at[lane] + 1]).first <= position) ++at[lane];
+        while (at[lane] + 1 < steps && static_cast<TableStep>(tables[static_cast<unsigned>(lane) * steps + at[lane] + 1]).first <= position) ++at[lane];
         LaneWords words;
         for (int other = 0; other < kMaxLanes; ++other) words.word[other] = other == lane ? word : partner(word, other) & word_mask;
         const std::uint32_t code = cast_lanes<Method>(d, words) >> (d.code_bits * lane % 32) & code_mask;
         digest += digest_weight(code, static_cast<unsigned>(lane)) * digest_input(word);
-        if (code == static_cast<TableStep>(tables[lane * steps + at[lane]]).code) continue;
+        if (code == static_cast<TableStep>(tables[static_cast<unsigned>(lane) * steps + at[lane]]).code) continue;
         ++wrong[lane];
         any_wrong = true;
       }
@@ -67,7 +67,7 @@ HALFULP_KERNEL sweep(DeviceCast d, Domain domain, Runs runs, In<std::uint64_t> s
   atomicAdd(&counts[kMismatches], mismatches);
   atomicAdd(&counts[kDigest], digest);
   atomicMin(&counts[kSmallest], smallest);
-  for (int lane = 0; lane < d.lanes; ++lane) atomicAdd(&counts[kLane0 + lane], wrong[lane]);
+  for (int lane = 0; lane < d.lanes; ++lane) atomicAdd(&counts[kLane0 + static_cast<unsigned>(lane)], wrong[lane]);
 }
 
 }  // namespace halfulp::gpu

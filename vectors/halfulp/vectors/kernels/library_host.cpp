@@ -76,6 +76,7 @@ std::vector<halfulp_column> columns_of(const std::vector<KernelColumn>& columns,
 /// Where the columns of a job lie, inputs first; on the device they are copied there. Throws std::runtime_error.
 std::vector<void*> place_columns(const RowShape& shape, const JobMemory& memory, DeviceMemory* device) {
   const std::uint64_t rows = memory.control().rows;
+  if (device != nullptr) device->clear();  // what a failed job left
   std::vector<void*> places;
   const auto place = [&](const KernelColumn& column, std::span<std::byte> data) {
     places.push_back(device == nullptr ? data.data() : device->put(column.name, data));
