@@ -92,7 +92,9 @@ struct Bad {
 };
 const Bad kBad[] = {
     {"gen cast:f32:e4m4", "format 'e4m4'"},
-    {"gen mma:x", "packs are not made of it"},
+    {"gen sum:x", "packs are not made of it"},
+    {"gen mma:x", "model 'x'"},
+    {"gen attention:x", "attention preset 'x'"},
     {"gen decode:f64:f32", "does not hold every value"},
     {"gen cast:f64:e4m3 --level exhaustive", "too many codes"},
     {"gen cast:f32:f64 --level exhaustive", "too many steps"},
@@ -139,8 +141,8 @@ TEST(Gen, ItsExamplesWorkAsTyped) {
     EXPECT_NE(r.out, "");
     ++examples;
   }
-  EXPECT_EQ(examples, 4);
-  EXPECT_EQ(folder.files(), 4u);
+  EXPECT_EQ(examples, 5);
+  EXPECT_EQ(folder.files(), 5u);
 }
 
 TEST(Gen, WhatItAndQuantizeWriteAreReadAsPacks) {

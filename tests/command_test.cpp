@@ -361,7 +361,7 @@ TEST(Help, examples_work_as_typed) {
     EXPECT_EQ(help.status, 0) << name;
     const auto lines = examples(help.out);
     EXPECT_GE(lines.size(), 2u) << name;
-    EXPECT_LE(lines.size(), 3u) << name;
+    EXPECT_LE(lines.size(), 4u) << name;
     for (const std::string& line : lines) {
       const auto result = command::run_shell(line);
       EXPECT_EQ(result.status, 0) << line << "\n" << result.error;

@@ -172,7 +172,7 @@ const Lie kLies[] = {
     {"a role", [](Json& j) { j["columns"][0]["role"] = "output"; }, "'role' is not a word"},
     {"a level", [](Json& j) { j["level"] = "all"; }, "'level' is not a word"},
     {"a completeness", [](Json& j) { j["completeness"] = "proved"; }, "'completeness' is not a word"},
-    {"a kind", [](Json& j) { j["kind"] = "mma"; }, "none of cast, decode, recipe, attention, tensor"},
+    {"a kind", [](Json& j) { j["kind"] = "video"; }, "none of cast, decode, recipe, mma, attention, tensor"},
     {"a tensor with a seed", [](Json& j) { j["kind"] = "tensor"; }, "unknown"},
     {"a version", [](Json& j) { j["pack"] = 2; }, "is not the version 1"},
     {"no version", [](Json& j) { j.erase("pack"); }, "'pack' is missing"},
