@@ -19,7 +19,7 @@ namespace halfulp::vectors {
 struct JobControl {
   static constexpr std::size_t kText = 1024;
   enum class Fault : std::uint32_t { none, input_written, output_overrun };
-  Fault fault = Fault::none;       ///< set by the signal handler
+  Fault fault = Fault::none;       ///< set by the signal handler, or when columns come back from a device
   std::uint32_t fault_column = 0;  ///< of the inputs or outputs
   std::int32_t error = 0;          ///< of the last job
   std::uint64_t first = 0;

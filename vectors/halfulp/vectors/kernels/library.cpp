@@ -53,7 +53,7 @@ class Library {
       const std::string text = jobs_.memory().control().text;
       throw KernelFailure(where + ": it reports error " + std::to_string(jobs_.memory().control().error) +
                               (text.empty() ? "" : ": " + printable(text, 400)),
-                          Trouble::failure, begin);
+                          fault_text().empty() ? Trouble::failure : Trouble::out_of_bounds, begin);
     }
     jobs_.take(job, begin, rows);
     note_overrun(where, rows);

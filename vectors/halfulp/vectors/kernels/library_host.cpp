@@ -86,10 +86,17 @@ std::vector<void*> place_columns(const RowShape& shape, const JobMemory& memory,
   return places;
 }
 
-/// Brings the outputs back from the device; the inputs must be what they were. Throws std::runtime_error.
+/// Brings the outputs back from the device; the inputs must be what they were. Throws std::runtime_error, with the fault of the
+/// column in the control block.
 void bring_back(const RowShape& shape, const JobMemory& memory, DeviceMemory& device) {
-  const std::uint64_t rows = memory.control().rows;
+  JobControl& control = memory.control();
+  const std::uint64_t rows = control.rows;
+  const auto suspect = [&](JobControl::Fault fault, std::size_t column) {
+    control.fault = fault;
+    control.fault_column = static_cast<decltype(control.fault_column)>(column);
+  };
   for (std::size_t i = 0; i < shape.inputs.size(); ++i) {
+    suspect(JobControl::Fault::input_written, i);
     const auto data = memory.input(i, rows);
     std::vector<std::byte> now(data.size());
     device.get(i, now);
@@ -98,8 +105,10 @@ void bring_back(const RowShape& shape, const JobMemory& memory, DeviceMemory& de
     }
   }
   for (std::size_t i = 0; i < shape.outputs.size(); ++i) {
+    suspect(JobControl::Fault::output_overrun, i);
     device.get(shape.inputs.size() + i, memory.output(i, rows));
   }
+  suspect(JobControl::Fault::none, 0);
 }
 
 /// Runs a step with the device; false after writing down why it failed.
