@@ -30,7 +30,7 @@ begun=$SECONDS
 
 if [ -n "$host" ]; then
   program=$host
-  [ -x "$program" ] || { echo "gpu_check: error: $program is no program"; exit 2; }
+  [ -f "$program" ] && [ -x "$program" ] || { echo "gpu_check: error: $program is no program"; exit 2; }
 else
   cmake -S "$here/.." -B "$build" -DHALFULP_DEVICE_ONLY=ON -DCMAKE_BUILD_TYPE=Release -DCMAKE_CUDA_ARCHITECTURES="$arch" >"$out/build.log" 2>&1 &&
     cmake --build "$build" --target gpu_check_probe >>"$out/build.log" 2>&1 || { tail -20 "$out/build.log"; echo "gpu_check: error: the build failed"; exit 2; }
@@ -87,6 +87,7 @@ run_step device 10 "$program" --device
 while read -r name limit; do
   run_step "$name" "$limit" "$program" --step "$name" --data "$data" --output "$out" $quick
 done < <("$program" --list)
+[ $number -gt 1 ] || { incomplete=1; echo "gpu_check: $program lists no steps"; }
 
 # Memory and race checks of the kernels where the tool is there; small inputs, because it slows them down.
 sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null || true)

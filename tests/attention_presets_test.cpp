@@ -146,6 +146,11 @@ TEST(AttentionPresets, Refusals) {
       {"reference,window=3", "write window=BEFORE:AFTER or none"},
       {"reference,softcap=30", "write softcap=CAP:SCALE or none"},
       {"reference,visible_prefix=-1", "not an integer in range"},
+      {"reference,prescale=0", "not positive"},
+      {"reference,prescale=-448", "not positive"},
+      {"reference,softcap=0:0", "not positive"},
+      {"reference,softcap=-30:0.1", "not positive"},
+      {"reference,softcap=30:-0.1", "not positive"},
   };
   for (const auto& [text, part] : rows) EXPECT_NE(message(text).find(part), std::string::npos) << text << ": " << message(text);
   KernelSpec spec;

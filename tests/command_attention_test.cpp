@@ -78,6 +78,7 @@ TEST_F(Attention, WhatItRefuses) {
                                                                 {"--output", "o.txt"},
                                                                 {"--k", "nowhere.npy"},
                                                                 {"--window", "3"},
+                                                                {"--softmax-scale", "1,2"},
                                                                 {"--v-scale", "1,2,3"}}) {
     std::vector<std::string> all = arguments();
     all.insert(all.end(), more.begin(), more.end());
@@ -105,6 +106,8 @@ TEST_F(Attention, PacksAndVerdicts) {
   EXPECT_EQ(run({"verify", spec, "--impl", "mutant:nobody"}).status, 2);
   EXPECT_EQ(run({"verify", spec, "--level", "exhaustive", "--impl", "halfulp"}).status, 2);
   EXPECT_EQ(run({"gen", "cast:f32:e4m3", "--stages", "-o", folder_ / "x"}).status, 2);
+  EXPECT_EQ(run({"gen", spec, "--coverage", "-o", folder_ / "x"}).status, 2);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "x"));
 }
 
 TEST_F(Attention, WithoutASpec) {

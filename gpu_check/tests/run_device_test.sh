@@ -41,6 +41,10 @@ grep -q '"step": "mma"' "$work/cut/report.json" || fail "the step after a cut on
 
 check --data "$work/nothing" --out "$work/none" --host "$host"
 [ $? -eq 2 ] || fail "missing data are no usage error"
+check --data "$work/data" --out "$work/none" --host "$work"
+[ $? -eq 2 ] || fail "a folder is taken for a program"
+check --data "$work/data" --out "$work/none" --host "$(type -P true)"
+[ $? -eq 3 ] || fail "a program without steps is not incomplete"
 check --out "$work/none"
 [ $? -eq 2 ] || fail "no --data is no usage error"
 echo "ok: run_device.sh on the host shim"

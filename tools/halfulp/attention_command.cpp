@@ -116,8 +116,12 @@ Loaded load(const AttentionOptions& options, const attention::KernelSpec& spec) 
   scales.shape = {x.q.heads, x.k.heads, 0, 0, 0, 0};
   constexpr double kLog2E = 1.4426950408889634;
   const std::string& given = options.softmax_scale;
+  const std::vector<float> softmax_scale =
+      given.empty() ? std::vector<float>{} : read_floats(given, "--softmax-scale");
+  if (softmax_scale.size() > 1)
+    throw InputError("--softmax-scale", std::to_string(softmax_scale.size()) + " numbers", "give one");
   const double softmax = given.empty() ? 1 / std::sqrt(static_cast<double>(x.q.width))
-                                       : static_cast<double>(read_floats(given, "--softmax-scale").front());
+                                       : static_cast<double>(softmax_scale.front());
   scales.score_scale = static_cast<float>(softmax * kLog2E);
   scales.q_scale = per_head(q_scale, x.q.heads, "--q-scale");
   scales.k_scale = per_head(k_scale, x.k.heads, "--k-scale");

@@ -118,6 +118,9 @@ int run_gen(const GenOptions& options, const Globals& globals) {
     throw InputError("--stages", "only attention has stages", "leave it out");
   const std::string spec = options.stages ? options.spec + ",stages=yes" : options.spec;
   const auto rows = vectors::rows_of_spec(spec, level, options.seed);
+  const std::string& kind = rows->manifest().kind;
+  if (options.coverage && (kind == "attention" || kind == "mma"))
+    throw InputError("--coverage", "it counts the codes of casts and recipes, and this is a pack of kind " + kind, "leave it out");
   for (const vectors::Form form : forms) vectors::check_form(form, rows->manifest());
   const auto writer = vectors::write_pack(options.output, rows->manifest());
   Progress progress(!globals.quiet && isatty(STDERR_FILENO) != 0);

@@ -273,6 +273,11 @@ void check_finite(const char* key, float x) {
   if (!std::isfinite(x)) throw does_not_fit(key, "not finite", "give a number");
 }
 
+void check_positive(const char* key, float x) {
+  check_finite(key, x);
+  if (x <= 0) throw does_not_fit(key, "not positive", "give a positive number, or none to leave it out");
+}
+
 }  // namespace
 
 std::span<const Preset> presets() { return table(); }
@@ -342,10 +347,10 @@ void check(const KernelSpec& spec) {
   check_target("out", spec.out);
   check_finite("offset", spec.offset);
   if (spec.threshold) check_finite("threshold", *spec.threshold);
-  if (spec.prescale) check_finite("prescale", *spec.prescale);
+  if (spec.prescale) check_positive("prescale", *spec.prescale);
   if (spec.softcap) {
-    check_finite("softcap", spec.softcap->cap);
-    check_finite("softcap", spec.softcap->scale);
+    check_positive("softcap", spec.softcap->cap);
+    check_positive("softcap", spec.softcap->scale);
   }
   const auto far = [](std::int64_t x) { return x < -kFarthest || x > kFarthest; };
   if (spec.window && (far(spec.window->before) || far(spec.window->after))) {

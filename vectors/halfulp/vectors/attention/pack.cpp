@@ -1,5 +1,6 @@
 #include "halfulp/vectors/attention/pack.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
@@ -153,15 +154,23 @@ AttentionPack read_attention_pack(const PackReader& reader, int threads) {
                   "missing, or not of the shape and format that its SPEC asks for");
     return reader.column(static_cast<std::size_t>(info - manifest.columns.data()));
   };
+  AttentionRows again = attention_rows(plan, manifest.level, manifest.seed);
+  const bool as_many = again.cases.size() == manifest.rows;
   for (std::size_t row = 0; row < manifest.rows; ++row) {
     std::vector<std::span<const std::byte>> cells;
     for (const AttentionColumn& one : inputs)
       cells.push_back(column(one, Role::input).subspan(row * one.row_bytes(), one.row_bytes()));
     pack.rows.cases.push_back(input_case(plan, cells));
+    const auto made = as_many ? input_bytes(plan, again.cases[row]) : std::vector<std::vector<std::byte>>{};
+    if (!std::ranges::equal(cells, made, [](const auto& a, const auto& b) { return std::ranges::equal(a, b); }))
+      throw unfit(plan, "rows", "they are not those that this version makes of its SPEC and seed");
   }
-  AttentionRows again = attention_rows(plan, manifest.level, manifest.seed);
-  if (again.cases != pack.rows.cases)
-    throw unfit(plan, "rows", "they are not those that this version makes of its SPEC and seed");
+  if (manifest.columns.size() != inputs.size() + outputs.size())
+    throw unfit(plan, "columns", "some are not in its SPEC");
+  const Manifest made = manifest_of(plan, manifest.level, manifest.seed, again);
+  if (nlohmann::json::parse(manifest.details) != nlohmann::json::parse(made.details) ||
+      manifest.completeness != made.completeness || manifest.refused != made.refused)
+    throw unfit(plan, "manifest", "its details are not those that this version writes for its SPEC and seed");
   pack.rows.probes = std::move(again.probes);
   const auto answers = reference_answers(plan, pack.rows.cases, static_cast<unsigned>(threads));
   for (std::size_t row = 0; row < answers.size(); ++row) {
