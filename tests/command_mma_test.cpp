@@ -203,7 +203,8 @@ TEST_F(CommandGemm, BadInputGetsOneLineAndStatusTwo) {
                                      "--model hopper_fp8_wgmma --bias " + a + " --a " + a + " --b " + two,
                                      "--model blackwell_mxf8f6f4 --a " + a + " --b " + two,
                                      "--model hopper_fp8_wgmma --output x.txt --a " + a + " --b " + two,
-                                     "--model exact --format f32 --c " + a + " --a " + two + " --transpose-b --b " + npy<float>("one.npy", "<f4", 1, 1, {1})}) {
+                                     "--model hopper_fp8_wgmma --to f64 --a " + a + " --b " + two,
+                                     "--model exact --format f32 --c " + a + " --a " + two + " --b " + npy<float>("one.npy", "<f4", 1, 1, {1})}) {
     const Result result = run(split("gemm " + options));
     EXPECT_EQ(result.status, 2) << options;
     expect_one_error_line(result.error);

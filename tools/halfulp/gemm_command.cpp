@@ -141,6 +141,7 @@ int run_gemm(const GemmOptions& options, const Globals& globals) {
     throw InputError("output '" + options.output + "'", "no kind of file that gemm writes", "name a .npy or .safetensors file, or -");
   }
   const Format to = require_format(options.to);
+  if (to.spec.storage_bytes() > 4) throw InputError("--to " + quoted(options.to), "a result has 32 bits at most", "name a narrower format");
   CastPolicy policy;
   policy.overflow = options.overflow == "saturate" || (options.overflow.empty() && !to.spec.has_infinity()) ? Overflow::saturate : Overflow::overflow;
 
