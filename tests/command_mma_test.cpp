@@ -202,9 +202,24 @@ TEST_F(CommandGemm, BadInputGetsOneLineAndStatusTwo) {
                                      "--model hopper_fp8_wgmma --epilogue bias --a " + a + " --b " + two,
                                      "--model hopper_fp8_wgmma --bias " + a + " --a " + a + " --b " + two,
                                      "--model blackwell_mxf8f6f4 --a " + a + " --b " + two,
-                                     "--model hopper_fp8_wgmma --output x.txt --a " + a + " --b " + two}) {
+                                     "--model hopper_fp8_wgmma --output x.txt --a " + a + " --b " + two,
+                                     "--model hopper_fp8_wgmma --to f64 --a " + a + " --b " + two,
+                                     "--model exact --format f32 --c " + a + " --a " + two + " --b " + npy<float>("one.npy", "<f4", 1, 1, {1})}) {
     const Result result = run(split("gemm " + options));
     EXPECT_EQ(result.status, 2) << options;
+    expect_one_error_line(result.error);
+  }
+}
+
+/// A scale of the result is a whole code of float32 or a whole literal; nothing else becomes a number.
+TEST_F(CommandGemm, AScaleOfTheResultIsACodeOrALiteral) {
+  const std::string a = npy<float>("a.npy", "<f4", 1, 1, {3}), b = npy<float>("b.npy", "<f4", 1, 1, {5});
+  const std::string options = "--model exact --format f32 --epilogue scale_result --a " + a + " --b " + b + " --scale-result ";
+  for (const char* half : {"0.5", "1/2", "0x1p-1", "0x3f000000"}) EXPECT_EQ(gemm(options + half), "0x40f00000\n");
+  for (const char* wrong : {"abc", "0x", "0xzz", "0x1.8", "0x3f000000junk", "-0x3f000000", "0x13f000000", "0x3f00000000000000000000"}) {
+    const Result result = run(split("gemm " + options + wrong));
+    EXPECT_EQ(result.status, 2) << wrong;
+    EXPECT_EQ(result.out, "") << wrong;
     expect_one_error_line(result.error);
   }
 }

@@ -76,10 +76,21 @@ TEST_F(VerifyMma, UndecidedRowsAreCountedApart) {
   EXPECT_EQ(run({"mma", "--model", "hopper_f16", "--undecided"}, "3f800000 | 3f800000 | 00000000\n").out, "3f800000\n");
 }
 
+TEST_F(VerifyMma, CoverageSaysThatSumsAreNotCounted) {
+  ASSERT_EQ(run({"gen", "mma:volta_f16,k=4", "--level", "specials", "-o", path("pack"), "--quiet"}).status, 0);
+  for (const std::string& subject : {path("pack"), std::string("mma:volta_f16"), std::string("attention:fa3_like")}) {
+    const Result result = run({"coverage", subject});
+    EXPECT_EQ(result.status, 2);
+    EXPECT_NE(result.error.find("rows of casts and recipes are counted"), std::string::npos) << result.error;
+    command::expect_one_error_line(result.error);
+  }
+}
+
 TEST_F(VerifyMma, RefusalsAreOneLine) {
   for (const std::vector<std::string>& arguments : {std::vector<std::string>{"gen", "mma:hopper_f16", "-o", path("x"), "--level", "exhaustive"},
                                                     {"verify", "mma:hopper_f61", "--impl", "halfulp"},
                                                     {"verify", "mma:hopper_f16", "--impl", "recipe:mxfp8/rceil"},
+                                                    {"coverage", "mma:hopper_f16"},
                                                     {"mma", "--model", "f32_tree", "--undecided"}}) {
     const Result result = run(arguments, "");
     EXPECT_EQ(result.status, 2) << result.out;

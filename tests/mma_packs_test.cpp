@@ -232,6 +232,20 @@ TEST(MmaPacks, ComeBackAndDoNotLie) {
   const std::size_t last = pack->manifest().columns.size() - 1;
   EXPECT_NE(lying("wrong_d", 5, 0).find("row 0"), std::string::npos);
   EXPECT_NE(lying("wrong_flag", last, 4).find("flags claim"), std::string::npos);
+
+  // Nor does a pack that claims to prove more than a sample.
+  const auto claiming = [&](const char* name, Level level, Completeness completeness) {
+    Manifest manifest = pack->manifest();
+    manifest.level = level;
+    manifest.completeness = completeness;
+    const auto writer = write_pack(folder / name, manifest);
+    for (std::size_t i = 0; i < manifest.columns.size(); ++i) writer->write(i, pack->column(i));
+    writer->commit();
+    return error_of([&] { read_mma_pack(*read_pack(folder / name)); });
+  };
+  EXPECT_EQ(claiming("as_it_is", Level::thresholds, Completeness::sampled), "no error");
+  EXPECT_NE(claiming("all_claimed", Level::thresholds, Completeness::exhaustive).find("more than a sample"), std::string::npos);
+  EXPECT_NE(claiming("level_claimed", Level::exhaustive, Completeness::sampled).find("more than a sample"), std::string::npos);
 }
 
 }  // namespace

@@ -3,11 +3,13 @@
 
 #include "halfulp/error.hpp"
 #include "halfulp/names.hpp"
+#include "halfulp/vectors/attention/plan.hpp"
 #include "halfulp/vectors/blocks/recipe_coverage.hpp"
 #include "halfulp/vectors/blocks/recipe_pack.hpp"
 #include "halfulp/vectors/blocks/row_flags.hpp"
 #include "halfulp/vectors/coverage.hpp"
 #include "halfulp/vectors/implementation.hpp"
+#include "halfulp/vectors/mma/mma_plan.hpp"
 #include "halfulp/vectors/verify_pack.hpp"
 #include "values.hpp"
 
@@ -58,6 +60,11 @@ CoverageReport report(const RecipePlan& plan, const RecipeRows& rows) {
   return {spec + "\n" + coverage_text(coverage), json, coverage.rows};
 }
 
+/// Packs and SPECs of sums and of attention: their levels promise nothing that could be counted.
+InputError not_counted(const std::string& subject, const std::string& kind) {
+  return InputError(kind + " " + quoted(subject), "rows of casts and recipes are counted, no others", "judge a kernel by it: `halfulp verify`");
+}
+
 }  // namespace
 
 CoverageReport coverage_of_pack(const PackReader& pack, const std::string& path, int threads) {
@@ -68,6 +75,7 @@ CoverageReport coverage_of_pack(const PackReader& pack, const std::string& path,
     read.rows.refused = manifest.refused;
     return report(read.plan, read.rows);
   }
+  if (manifest.kind == "mma" || manifest.kind == "attention") throw not_counted(path, manifest.kind + " pack");
   const CastRequest request = request_of(manifest, path);
   const CastColumns columns = cast_columns(pack, path);
   const Expected expected = expected_of(make_plan(request), manifest);
@@ -80,6 +88,7 @@ CoverageReport coverage_of_level(const std::string& subject, std::optional<Level
     const RecipePlan plan = parse_recipe_spec(subject);
     return report(plan, level_rows(plan, level.value_or(Level::stratified), seed, threads));
   }
+  if (is_mma_spec(subject) || is_attention_spec(subject)) throw not_counted(subject, "SPEC");
   if (level == Level::exhaustive)
     throw InputError("level exhaustive", "it reaches everything", "use specials, thresholds or stratified");
   const CastSpec spec = parse_spec(subject);

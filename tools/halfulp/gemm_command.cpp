@@ -14,6 +14,7 @@
 #include "halfulp/plan.hpp"
 #include "interrupt.hpp"
 #include "mma_options.hpp"
+#include "values.hpp"
 
 namespace halfulp::tool {
 namespace {
@@ -126,8 +127,7 @@ Epilogue epilogue_of(const GemmOptions& options, bool scales_are_blocks, std::si
   if (!options.scale_result.empty()) {
     const Format f32 = require_format("f32");
     const std::string& text = options.scale_result;
-    const bool bits = text.size() > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X') && text.find_first_of("pP") == std::string::npos;
-    const auto word = bits ? std::stoull(text, nullptr, 16) : read_literal_as(parse_literal(text).value, f32, text);
+    const auto word = is_code(text) ? parse_code(text, f32) : read_literal_as(read_literal(text), f32, text);
     epilogue.scale_result = std::bit_cast<float>(static_cast<std::uint32_t>(word));
   }
   return epilogue;
@@ -141,6 +141,7 @@ int run_gemm(const GemmOptions& options, const Globals& globals) {
     throw InputError("output '" + options.output + "'", "no kind of file that gemm writes", "name a .npy or .safetensors file, or -");
   }
   const Format to = require_format(options.to);
+  if (to.spec.storage_bytes() > 4) throw InputError("--to " + quoted(options.to), "a result has 32 bits at most", "name a narrower format");
   CastPolicy policy;
   policy.overflow = options.overflow == "saturate" || (options.overflow.empty() && !to.spec.has_infinity()) ? Overflow::saturate : Overflow::overflow;
 
@@ -171,7 +172,10 @@ int run_gemm(const GemmOptions& options, const Globals& globals) {
   if (!options.c.empty()) {
     const FormatSpec& format = accumulation::format_of(spec.output);
     c = load_words(options.c, format, std::string(accumulation::name_of(spec.output)));
-    if (c.words.size() != m * n) throw InputError("--c", "it has not the shape of the result", "give " + std::to_string(m) + " x " + std::to_string(n));
+    if (c.rows != m || c.columns != n) {
+      throw InputError("--c", "it is " + std::to_string(c.rows) + " x " + std::to_string(c.columns) + " and the result is not",
+                       "give " + std::to_string(m) + " x " + std::to_string(n));
+    }
     problem.c = c.words;
   }
   const Epilogue epilogue = epilogue_of(options, block != 0, m, n);

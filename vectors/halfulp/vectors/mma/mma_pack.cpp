@@ -134,6 +134,8 @@ MmaPack read_mma_pack(const PackReader& reader, int threads) {
     throw InputError("pack of " + spec_text(pack.plan) + what, why, "write it again with `halfulp gen`");
   };
   if (manifest.rows == 0) fail("", "it has no rows");
+  if (manifest.completeness != Completeness::sampled || manifest.level == Level::exhaustive)
+    fail("", "it claims to be more than a sample, and rows of sums are no more");
   const auto cells = [&](const ColumnInfo& column, std::uint64_t row) {
     return reader.column(static_cast<std::size_t>(&column - manifest.columns.data()))
         .subspan(row * column.row_bytes(), column.row_bytes());
