@@ -84,7 +84,7 @@ TEST(AttentionPacks, SpecsAreReadBackAndBadOnesRefused) {
   for (const char* spec :
        {"attention:fa9", "attention:fa3_like,heads=4", "attention:fa3_like,heads=4:3",
         "attention:fa3_like,page=7", "attention:fa3_like,stages=maybe", "attention:fa3_like,cache=kivi_k",
-        "attention:fa3_like,keys=0", "attention:fa3_like,rows=0,probes=no", "attention:any,probes=no",
+        "attention:fa3_like,keys=0", "attention:fa3_like,", "attention:fa3_like,tile=64,tile=64", "attention:any,tile=64", "attention:fa3_like,rows=0,probes=no", "attention:any,probes=no",
         "attention:fa3_like,tile", "attention:", "cast:f32:e4m3"})
     EXPECT_THROW(parse_attention_spec(spec), InputError) << spec;
   EXPECT_THROW(attention_rows(parse_attention_spec("attention:fa3_like"), Level::exhaustive, 0),

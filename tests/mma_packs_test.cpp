@@ -233,7 +233,9 @@ TEST(MmaPacks, ComeBackAndDoNotLie) {
   EXPECT_NE(lying("wrong_d", 5, 0).find("row 0"), std::string::npos);
   EXPECT_NE(lying("wrong_flag", last, 4).find("flags claim"), std::string::npos);
 
-  // Nor does a pack that claims to prove more than a sample.
+  EXPECT_NE(lying("other_a", 0, 0).find("not"), std::string::npos);
+
+  // Nor does a pack that claims to prove more than a sample, or to be of another level or seed.
   const auto claiming = [&](const char* name, Level level, Completeness completeness) {
     Manifest manifest = pack->manifest();
     manifest.level = level;
@@ -244,6 +246,7 @@ TEST(MmaPacks, ComeBackAndDoNotLie) {
     return error_of([&] { read_mma_pack(*read_pack(folder / name)); });
   };
   EXPECT_EQ(claiming("as_it_is", Level::thresholds, Completeness::sampled), "no error");
+  EXPECT_NE(claiming("specials_claimed", Level::specials, Completeness::sampled).find("level and seed"), std::string::npos);
   EXPECT_NE(claiming("all_claimed", Level::thresholds, Completeness::exhaustive).find("more than a sample"), std::string::npos);
   EXPECT_NE(claiming("level_claimed", Level::exhaustive, Completeness::sampled).find("more than a sample"), std::string::npos);
 }

@@ -1,7 +1,9 @@
 #include "halfulp/vectors/attention/plan.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
+#include <set>
 
 #include "halfulp/attention/presets.hpp"
 #include "halfulp/error.hpp"
@@ -13,6 +15,10 @@ using attention::Frame;
 using attention::Shape;
 
 constexpr std::string_view kPrefix = "attention:", kAny = "any";
+
+/// What `attention:any` leaves open.
+constexpr std::string_view kOrderKeys[] = {"tile",  "order",    "split", "qk_model", "offset",    "threshold", "prescale",
+                                           "sum_of", "lanes", "pv_model", "pv_output", "pv", "interval"};
 constexpr std::size_t kMostSize = 1 << 16;
 
 InputError refused(std::string_view key, std::string_view value, const char* form) {
@@ -125,13 +131,22 @@ AttentionPlan parse_attention_spec(std::string_view text) {
     throw InputError("SPEC '" + std::string(text.substr(0, 60)) + "'", "no attention",
                      "write attention:PRESET[,key=value]…");
   text.remove_prefix(kPrefix.size());
+  if (text.ends_with(','))
+    throw InputError("SPEC 'attention:" + std::string(text.substr(0, 60)) + "'", "nothing follows its last comma", "leave the comma out");
   AttentionPlan plan;
   std::string kernel;
+  std::set<std::string_view> seen;
   for (bool first = true; first || !text.empty(); first = false) {
     const auto comma = text.find(',');
     const std::string_view word = text.substr(0, comma);
     text = comma == std::string_view::npos ? std::string_view{} : text.substr(comma + 1);
     const auto equals = word.find('=');
+    const std::string_view key = word.substr(0, equals);
+    if (!first && !seen.insert(key).second)
+      throw InputError("attention option '" + std::string(key) + "'", "it is given twice", "give it once");
+    if (!first && plan.anything && std::find(std::begin(kOrderKeys), std::end(kOrderKeys), key) != std::end(kOrderKeys))
+      throw InputError("attention option '" + std::string(key) + "'", "attention:any judges kernels of every " + std::string(key),
+                       "name a preset, or leave it out");
     if (first) {
       plan.anything = plan.order_unknown = word == kAny;
       kernel = plan.anything ? "reference" : std::string(word);

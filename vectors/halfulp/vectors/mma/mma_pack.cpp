@@ -1,6 +1,7 @@
 // Packs of rows; see mma_pack.hpp.
 #include "halfulp/vectors/mma/mma_pack.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "halfulp/error.hpp"
@@ -121,6 +122,21 @@ class MmaRowSource : public RowSource {
   Manifest manifest_;
 };
 
+/// Every column of the pack holds what the source writes; both have as many columns and rows.
+bool same_bytes(const RowSource& source, const PackReader& reader) {
+  const Manifest& manifest = source.manifest();
+  std::vector<std::vector<std::byte>> columns;
+  std::vector<std::span<std::byte>> places;
+  for (const ColumnInfo& column : manifest.columns) columns.emplace_back(column.row_bytes() * manifest.rows);
+  for (std::vector<std::byte>& column : columns) places.emplace_back(column);
+  source.fill(0, manifest.rows, places);
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const auto held = reader.column(i);
+    if (!std::equal(held.begin(), held.end(), columns[i].begin(), columns[i].end())) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::unique_ptr<RowSource> mma_rows(MmaPlan plan, Level level, std::uint64_t seed, int threads) {
@@ -173,6 +189,11 @@ MmaPack read_mma_pack(const PackReader& reader, int threads) {
     if (held[i].flags != pack.rows.rows[i].flags)
       fail(", row " + std::to_string(i), "its flags claim what is not so");
   }
+  const std::unique_ptr<RowSource> source = mma_rows(pack.plan, manifest.level, manifest.seed, threads);
+  const Manifest& made = source->manifest();
+  if (made.rows != manifest.rows || made.refused != manifest.refused || made.details != manifest.details ||
+      made.columns.size() != manifest.columns.size() || !same_bytes(*source, reader))
+    fail("", "its rows, or what its manifest says of them, are not those of its level and seed");
   return pack;
 }
 
