@@ -28,7 +28,7 @@ InputError small_frame(const Shape& have, const Shape& need, std::size_t page_si
       std::to_string(page_size == 0 ? need.keys : (need.keys + page_size - 1) / page_size * page_size));
   key("dim", have.head_dim < need.head_dim || have.value_dim < need.value_dim, pair(have.head_dim, have.value_dim),
       pair(need.head_dim, need.value_dim));
-  return {"probes of attention", "they need more than " + small,
+  return {"probes of attention", "they do not fit into " + small,
           "write at least " + least + ", or probes=no for random rows alone"};
 }
 
