@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "command_runner.hpp"
 #include "temporary_folder.hpp"
@@ -110,6 +111,75 @@ TEST_F(Attention, PacksAndVerdicts) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "x"));
 }
 
+/// The card names a claim only where one is violated, and that one; its stage may be judged or not.
+TEST_F(Attention, CardsNameViolatedClaimsAlone) {
+  const auto order =
+      run({"verify", "attention:fa3_like,out=bf16", "--impl", "attention:fa3_like,out=bf16,tile=64"});
+  EXPECT_EQ(order.status, 1);
+  EXPECT_NE(order.out.find("proved        0 violated"), std::string::npos) << order.out;
+  EXPECT_NE(order.out.find("no claim of a probe is violated"), std::string::npos) << order.out;
+  EXPECT_NE(order.out.find("attention:fa3_like,out=bf16,order=unknown judges"), std::string::npos)
+      << order.out;
+  for (const char* word : {"who fails", "proof "})
+    EXPECT_EQ(order.out.find(word), std::string::npos) << word;
+  const auto head = run({"verify", "attention:fa3_like,out=bf16", "--impl", "mutant:kv_head_by_modulo"});
+  EXPECT_NE(head.out.find("claim         violated in row 0: one_key"), std::string::npos) << head.out;
+  EXPECT_NE(head.out.find("takes the wrong KV head"), std::string::npos) << head.out;
+}
+
+/// A kernel that violates everywhere: four query rows are re-checked, and a table without rows has no head.
+TEST_F(Attention, ManyViolationsAreReCheckedInPart) {
+  const auto result = run({"verify", "attention:fa3_like,out=bf16,order=unknown,queries=16", "--impl",
+                           "mutant:kv_head_by_modulo", "--json"});
+  EXPECT_EQ(result.status, 1);
+  const auto number = [&](const std::string& key) {
+    const auto at = result.out.find("\"" + key + "\":");
+    return at == std::string::npos ? -1 : std::stoi(result.out.substr(at + key.size() + 3));
+  };
+  EXPECT_GT(number("rechecked"), 0) << result.out;
+  EXPECT_LE(number("rechecked"), 16);  // four query rows of four channels
+  EXPECT_GT(number("enclosed"), 16);
+  EXPECT_GT(number("violated"), number("enclosed"));
+  const auto text =
+      run({"verify", "attention:fa3_like,out=bf16,order=unknown", "--impl", "mutant:kv_head_by_modulo"})
+          .out;
+  EXPECT_NE(text.find("of them re-checked in 256 bits"), std::string::npos) << text;
+  EXPECT_NE(text.find("mutant:kv_head_by_modulo  agrees in the bits of O on 26 of 26 rows"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("stage  "), std::string::npos) << text;
+  EXPECT_EQ(text.find("matches except"), std::string::npos) << text;
+}
+
+TEST_F(Attention, WhatIsTooSmallForTheProbes) {
+  const auto result = run({"verify", "attention:fa3_like,heads=2:1,keys=64,dim=64:2", "--impl", "halfulp"});
+  EXPECT_EQ(result.status, 2);
+  EXPECT_NE(result.error.find("they do not fit into heads=2:1, keys=64, dim=64:2; write at least "
+                              "heads=4:2,keys=320,dim=8:4, or probes=no"),
+            std::string::npos)
+      << result.error;
+  EXPECT_EQ(run({"verify", "attention:fa3_like,heads=2:1,keys=64,dim=64:2,probes=no", "--impl", "halfulp"})
+                .status,
+            0);
+}
+
+/// float64 is rounded to float32 first: the answers are those of the float32 file.
+TEST_F(Attention, TensorsOfFloat64) {
+  const std::vector<std::string> narrow = arguments();
+  std::string header = "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 1, 1), }";
+  while ((10 + header.size() + 1) % 64 != 0) header += ' ';
+  header += '\n';
+  std::ofstream file(folder_ / "q64.npy", std::ios::binary);
+  file << "\x93NUMPY" << '\1' << '\0' << static_cast<char>(header.size()) << '\0' << header;
+  for (const double x : {1.0 + 0x1p-40, 1.0}) file.write(reinterpret_cast<const char*>(&x), sizeof x);
+  file.close();
+  auto wide = narrow;
+  wide[2] = folder_ / "q64.npy";
+  const auto result = run(wide);
+  EXPECT_EQ(result.status, 0) << result.error;
+  EXPECT_EQ(result.out, run(narrow).out);
+}
+
 TEST_F(Attention, WithoutASpec) {
   const auto legitimate =
       run({"verify", "attention:any,out=bf16", "--impl", "attention:no_prescale,out=bf16"});
@@ -165,6 +235,30 @@ TEST(Lessons, WeightsOfP) {
   const std::string list = run(split("explain lesson")).out;
   for (const char* name : {"keys", "p-saturation", "no-prescale", "row-sum", "kivi"})
     EXPECT_NE(list.find(std::string(name) + " "), std::string::npos) << name;
+}
+
+/// The lines behind "Examples:", in their order, in one new folder.
+TEST_F(Attention, ExamplesOfTheHelpWorkAsTyped) {
+  for (const std::string name : {"attention", "gemm"}) {
+    const std::string help = run({name, "--help"}).out, title = "Examples:\n";
+    const auto at = help.find(title);
+    ASSERT_NE(at, std::string::npos) << name;
+    std::istringstream lines(help.substr(at + title.size()));
+    std::string line, last;
+    std::size_t count = 0;
+    std::filesystem::create_directory(folder_ / name);
+    while (std::getline(lines, line)) {
+      if (line.find_first_not_of(' ') == std::string::npos) continue;
+      last = line;
+      ++count;
+      const auto result = run_shell("cd '" + (folder_ / name) + "' && " + line);
+      EXPECT_EQ(result.status, 0) << line << "\n" << result.error;
+    }
+    EXPECT_GE(count, 3u) << name;
+    EXPECT_NE(last.find("halfulp " + name + " --"), std::string::npos) << last;
+    EXPECT_NE(run_shell("cd '" + (folder_ / name) + "' && " + last).out.find("0x"), std::string::npos)
+        << last;
+  }
 }
 
 TEST(Help, ExamplesOfAttentionAndMemoryWork) {

@@ -36,6 +36,29 @@ TEST_F(VerifyMma, TheCommandOfTheCardGivesTheExpectedResult) {
   EXPECT_EQ("0x" + again.out, verdict["first"]["expected"].get<std::string>() + "\n") << again.error;
 }
 
+/// Runs of equal words are written once, and read as what they stand for.
+TEST_F(VerifyMma, RunsOfEqualWords) {
+  const std::string command = " | halfulp mma --model hopper_fp8_wgmma";
+  const Result runs = command::run_shell("echo '3f800000*3 40000000 | 3f800000 3f800000*2 3f800000 | 3f800000'" + command);
+  EXPECT_EQ(runs.status, 0) << runs.error;
+  EXPECT_EQ(runs.out, "40c00000\n");  // 1 + 1 + 1 + 2 + 1 = 6
+  for (const char* bad : {"3f800000*0", "3f800000*", "3f800000*x", "3f800000*99999999", "*3", "3f800000*2*2"})
+    EXPECT_EQ(command::run_shell("echo '" + std::string(bad) + " | 3f800000 | 00000000'" + command).status, 2) << bad;
+  const json verdict = json::parse(run({"verify", "mma:hopper_f16", "--impl", "mutant:c_late", "--json"}).out);
+  const std::string reproduce = verdict["first"]["reproduce"];
+  EXPECT_EQ(reproduce.find("00000000 00000000 00000000"), std::string::npos) << reproduce;
+}
+
+/// Two models that give every answer: one line says that they do not part.
+TEST_F(VerifyMma, WhatTheRowsDoNotTellApart) {
+  const Result result = run({"verify", "mma:hopper_f16", "--impl", "mma:ampere_f16"});
+  EXPECT_EQ(result.status, 1);
+  const auto all = result.out.find("  all  ");
+  ASSERT_NE(all, std::string::npos) << result.out;
+  EXPECT_EQ(result.out.find("  all  ", all + 1), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find(" rows compared: "), std::string::npos) << result.out;
+}
+
 /// A filter of one's own: rows in, words out. Here `d` of the pack itself, handed on.
 TEST_F(VerifyMma, FiltersAndShortAnswers) {
   ASSERT_EQ(run({"gen", "mma:volta_f16,to=f16", "-o", path("pack"), "--quiet"}).status, 0);

@@ -22,15 +22,18 @@ namespace {
 constexpr char kExamples[] =
     "Q is heads x queries x channels, K and V KV heads x tokens x channels, each a .npy, .npz:NAME or "
     ".safetensors:NAME; two axes are one\n"
-    "head. Codes may stand in unsigned words of their size. Numbers (f32, f16, bf16) are divided by their "
-    "scale and cast, to nearest even\n"
+    "head. Codes may stand in unsigned words of their size. Numbers (f32, f16, bf16; f64, rounded to f32 "
+    "first) are "
+    "divided by their scale and cast, to nearest even\n"
     "and saturating. Scales are numbers separated by commas or files: one, or one per head; V also one per "
     "head and channel.\n"
     "L = softmax scale * log2 e, rounded once, times the scale of Q, times that of K, each product rounded "
     "to float32.\n\n"
     "Examples:\n"
     "  halfulp attention --list\n"
-    "  halfulp attention --help";
+    "  printf '1 0.5\\n0.25 -1\\n' | halfulp quantize --recipe fp8_static/vllm --scale 1 -o x.npz\n"
+    "  halfulp attention --q x.npz:codes --k x.npz:codes --v x.npz:codes --kernel fa3_like,out=bf16 "
+    "--causal";
 
 struct AttentionOptions {
   std::string kernel = "reference", q, k, v, output = "-", stages, softmax_scale, sink;

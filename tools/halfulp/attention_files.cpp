@@ -35,9 +35,15 @@ HeadTensor load_heads(const std::string& name, const std::string& format,
   const bool unsigned_words = type == "uint8" || type == "uint16" || type == "uint32";
   if (source.type().word_bytes == spec.storage_bytes() && (unsigned_words || !source.type().spec))
     source = source.as(format);
+<<<<<<< HEAD
   if (!source.type().spec || source.type().word_bytes > 4)
     throw InputError("tensor '" + name + "'", "its type " + type + " is not read here",
                      "give codes of " + format + ", or f32, f16 or bf16");
+=======
+  if (!source.type().spec)
+    throw InputError("tensor '" + name + "'", "its type " + type + " is no number",
+                     "give codes of " + format + ", or f32, f16, bf16 or f64");
+>>>>>>> probe
   const auto& shape = source.tensor().shape;
   if (shape.size() != 2 && shape.size() != 3)
     throw InputError("tensor '" + name + "'", "it has " + std::to_string(shape.size()) + " axes",
@@ -47,8 +53,17 @@ HeadTensor load_heads(const std::string& name, const std::string& format,
   x.tokens = shape[shape.size() - 2];
   x.width = shape[shape.size() - 1];
   x.words.resize(x.heads * x.tokens * x.width);
-  source.read(0, std::span(x.words));
-  const FormatSpec from = *source.type().spec;
+  FormatSpec from = *source.type().spec;
+  if (source.type().word_bytes > 4) {
+    std::vector<std::uint64_t> wide(x.words.size());
+    source.read(0, std::span(wide));
+    for (std::size_t i = 0; i < wide.size(); ++i)
+      x.words[i] =
+          static_cast<std::uint32_t>(cast(from, wide[i], kF32, {.overflow = Overflow::overflow}).code);
+    from = kF32;
+  } else {
+    source.read(0, std::span(x.words));
+  }
   if (from == spec) return x;
   const std::size_t group = scales.size() <= 1 ? x.heads : x.heads / scales.size();
   if (!scales.empty() && (group == 0 || scales.size() * group != x.heads))

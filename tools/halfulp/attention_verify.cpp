@@ -1,5 +1,8 @@
 #include "attention_verify.hpp"
 
+#include <chrono>
+#include <cstdio>
+
 #include "halfulp/vectors/attention/pack.hpp"
 
 namespace halfulp::tool {
@@ -7,13 +10,38 @@ namespace {
 
 using namespace halfulp::vectors;
 
+/// One rewritten line: what is done, and how far it is.
+class Line {
+ public:
+  explicit Line(bool shows) : shows_(shows) {}
+  ~Line() {
+    if (shown_) std::fputs("\r\033[K", stderr);
+  }
+  Line(const Line&) = delete;
+  Line& operator=(const Line&) = delete;
+  void operator()(const char* what, std::size_t done, std::size_t total) {
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;
+    if (!shows_ || passed.count() < 1) return;
+    shown_ = true;
+    std::fprintf(stderr, "\r%s: %zu of %zu, %.0f s so far\033[K", what, done, total, passed.count());
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  bool shows_, shown_ = false;
+};
+
 AttentionRun judged(const AttentionSubject& subject, const AttentionPlan& plan, AttentionRows rows,
                     const VerifyOptions& options) {
+  Line line(static_cast<bool>(options.progress));
+  const AttentionProgress progress = [&line](const char* what, std::size_t done, std::size_t total) {
+    line(what, done, total);
+  };
   if (subject.implementation.empty())
-    return verify_attention(plan, std::move(rows), make_plug(subject.plug), options.threads);
+    return verify_attention(plan, std::move(rows), make_plug(subject.plug), options.threads, progress);
   const AttentionKernel kernel =
       attention_kernel(subject.implementation, static_cast<unsigned>(options.threads));
-  AttentionRun run = verify_attention(plan, std::move(rows), kernel, options.threads);
+  AttentionRun run = verify_attention(plan, std::move(rows), kernel, options.threads, progress);
   run.implementation = subject.implementation;
   run.option = "--impl " + shell_quoted(subject.implementation);
   run.version = HALFULP_VERSION;

@@ -31,7 +31,8 @@ constexpr char kExamples[] =
     "per row of A (column of B) and enter where --epilogue says: scale_a, scale_b, scale_ab, scale_result, bias, cast, in any order.\n\n"
     "Examples:\n"
     "  halfulp gemm --list\n"
-    "  halfulp gemm --help";
+    "  printf '1 0.5\\n0.25 -1\\n' | halfulp quantize --recipe fp8_static/vllm --scale 1 -o x.npz\n"
+    "  halfulp gemm --model hopper_fp8_wgmma --a x.npz:codes --b x.npz:codes --transpose-b";
 
 struct GemmOptions {
   MmaOptions mma;

@@ -1,4 +1,5 @@
 // `halfulp mma`: rows of operands through an accumulation model, one result per line.
+#include <charconv>
 #include <memory>
 
 #include "commands.hpp"
@@ -14,13 +15,14 @@ namespace halfulp::tool {
 namespace {
 
 constexpr char kExamples[] =
-    "A row on stdin is `a... | b... | c`, words of 8 hex digits that are float32 bits; K is the number of words. Block scales, of a\n"
+    "A row on stdin is `a... | b... | c`, words of 8 hex digits that are float32 bits; K is the number of words; `00000000*60` stands for 60 of them. Block scales, of a\n"
     "model or of promoted pieces, are two more columns, `| scale_a... | scale_b...`. Results are float32 bits; int32 ones decimal.\n\n"
     "Examples:\n"
     "  halfulp mma --list\n"
     "  echo '3f800000 3c800000 | 3f800000 3c800000 | 00000000' | halfulp mma --model hopper_fp8_wgmma\n"
     "  echo '3f800000 | 3f800000 | 40403017' | halfulp mma --model hopper_fp8_mma_sync --format e5m2";
 
+constexpr std::size_t kMostRepeats = std::size_t{1} << 18;
 constexpr std::size_t kLongestRow = std::size_t{1} << 22;  ///< bytes: K up to 230,000
 
 /// One line of input, taken apart.
@@ -42,6 +44,17 @@ std::uint32_t hex_word(std::string_view text) {
   return word;
 }
 
+/// How often a word `WORD*N` stands; 1 without a star, which is then npos.
+std::size_t repeats(std::string_view word, std::size_t star) {
+  if (star == std::string_view::npos) return 1;
+  const std::string_view digits = word.substr(star + 1);
+  std::size_t n = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), n);
+  if (error != std::errc() || end != digits.data() + digits.size() || n == 0 || n > kMostRepeats)
+    throw InputError("word " + quoted(word), "no count of repetitions", "write WORD*N, N from 1 to " + std::to_string(kMostRepeats));
+  return n;
+}
+
 void parse(std::string_view line, ParsedRow& row) {
   for (auto& column : row.columns) column.clear();
   row.count = 1;
@@ -55,7 +68,10 @@ void parse(std::string_view line, ParsedRow& row) {
       continue;
     }
     const std::string_view word = line.substr(0, line.find_first_of(" \t|"));
-    row.columns[row.count - 1].push_back(hex_word(word));
+    const std::size_t star = word.find('*');
+    std::vector<std::uint32_t>& column = row.columns[row.count - 1];
+    column.insert(column.end(), repeats(word, star), hex_word(word.substr(0, star)));
+    if (column.size() > kMostRepeats) throw InputError("row", "more than " + std::to_string(kMostRepeats) + " words", "give shorter rows");
     line.remove_prefix(word.size());
   }
 }

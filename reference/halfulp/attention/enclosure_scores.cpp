@@ -70,7 +70,8 @@ SumModel sum_model(const accumulation::MmaSpec& spec, bool f32_any_order) {
     case Scheme::pairwise:
     case Scheme::sequential:
     case Scheme::fma_sequential:
-    case Scheme::tree: model.kind = SumModel::Kind::f32; break;
+    case Scheme::tree:
+    case Scheme::warp_tree: model.kind = SumModel::Kind::f32; break;  // additions of absent lanes are exact
     case Scheme::exact:
       model.kind = SumModel::Kind::exact;
       model.grows = true;

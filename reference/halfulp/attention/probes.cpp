@@ -9,6 +9,31 @@
 
 namespace halfulp::attention {
 
+namespace {
+
+/// Names every key of a shape that is too small for the probes, and what they need.
+InputError small_frame(const Shape& have, const Shape& need, std::size_t page_size) {
+  const auto pair = [](std::size_t a, std::size_t b) { return std::to_string(a) + ":" + std::to_string(b); };
+  std::string small, least;
+  const auto key = [&](const std::string& name, bool wrong, const std::string& is, const std::string& wanted) {
+    if (!wrong) return;
+    small += (small.empty() ? "" : ", ") + name + "=" + is;
+    least += (least.empty() ? "" : ",") + name + "=" + wanted;
+  };
+  key("heads",
+      have.query_heads < need.query_heads || have.kv_heads < need.kv_heads || have.query_heads % have.kv_heads != 0,
+      pair(have.query_heads, have.kv_heads), pair(need.query_heads, need.kv_heads));
+  key("queries", have.queries < need.queries, std::to_string(have.queries), std::to_string(need.queries));
+  key("keys", have.keys < need.keys || (page_size != 0 && have.keys % page_size != 0), std::to_string(have.keys),
+      std::to_string(page_size == 0 ? need.keys : (need.keys + page_size - 1) / page_size * page_size));
+  key("dim", have.head_dim < need.head_dim || have.value_dim < need.value_dim, pair(have.head_dim, have.value_dim),
+      pair(need.head_dim, need.value_dim));
+  return {"probes of attention", "they do not fit into " + small,
+          "write at least " + least + ", or probes=no for random rows alone"};
+}
+
+}  // namespace
+
 Shape smallest_frame() {
   return {.query_heads = 4, .kv_heads = 2, .queries = 2, .keys = 320, .head_dim = 8, .value_dim = 4};
 }
@@ -41,9 +66,7 @@ std::vector<Probe> probes(const KernelSpec& spec, const Frame& frame) {
   if (have.query_heads < need.query_heads || have.kv_heads < need.kv_heads || have.queries < need.queries ||
       have.keys < need.keys || have.head_dim < need.head_dim || have.value_dim < need.value_dim ||
       have.query_heads % have.kv_heads != 0 || (frame.page_size != 0 && have.keys % frame.page_size != 0)) {
-    throw InputError("probes of attention", "the frame does not hold them",
-                     "use at least 4 query heads, 2 KV heads, 2 queries, 320 keys in whole pages and "
-                     "dimensions 8 and 4");
+    throw small_frame(have, need, frame.page_size);
   }
   std::vector<Probe> list = detail::basic_probes(spec, frame);
   for (auto make : {detail::weight_probes, detail::scale_probes, detail::mask_probes}) {

@@ -56,7 +56,7 @@ int Judgement::exit_status() const {
   return counts[static_cast<std::size_t>(Verdict::forced)] == 0 || counts[static_cast<std::size_t>(Verdict::undecided)] != 0 ? 3 : 0;
 }
 
-Judgement judge(const Budget& budget, const Problem& problem, std::span<const std::uint32_t> codes) {
+Judgement judge(const Budget& budget, const Problem& problem, std::span<const std::uint32_t> codes, std::size_t most_wide_rows) {
   const std::size_t dims = problem.shape.value_dim, count = problem.shape.query_heads * problem.shape.queries * dims;
   if (codes.size() != count) {
     throw InputError("attention results", std::to_string(codes.size()) + " codes where the problem has " + std::to_string(count),
@@ -79,18 +79,25 @@ Judgement judge(const Budget& budget, const Problem& problem, std::span<const st
       else judgement.elements[e] = joined(judgement.elements[e], one);
     }
   }
-  // Every violation once more in 256 bits, under every reading.
+  // Violations once more in 256 bits, under every reading.
   for (std::size_t row = 0; row < count / dims; ++row) {
     std::vector<std::vector<Enclosure>> wide;
     for (std::size_t d = 0; d < dims; ++d) {
       const std::size_t e = row * dims + d;
       if (judgement.elements[e].verdict != Verdict::violation) continue;
+      if (wide.empty() && !judgement.overturned && judgement.wide_rows >= most_wide_rows) {
+        judgement.violations.push_back({row, d, codes[e], judgement.elements[e].low, judgement.elements[e].high});
+        continue;
+      }
       if (wide.empty()) {
+        ++judgement.wide_rows;
         for (const Budget& reading : readings) wide.push_back(enclose_wide(reading, problem, row));
       }
       Judged again = judged(out, wide[0][d], codes[e]);
       for (const auto& enclosures : wide) again = joined(again, judged(out, enclosures[d], codes[e]));
       judgement.elements[e] = again;
+      judgement.overturned |= again.verdict != Verdict::violation;
+      judgement.rechecked += again.verdict == Verdict::violation ? 1 : 0;
       if (again.verdict == Verdict::violation) judgement.violations.push_back({row, d, codes[e], again.low, again.high});
     }
   }

@@ -13,6 +13,9 @@ namespace {
 using attention::Admitted;
 using attention::Probe;
 
+/// Query rows of random data whose violations are confirmed in 256-bit intervals, at about a second each.
+constexpr std::size_t kWideRows = 4;
+
 std::string number_text(double value) {
   char text[40];
   std::snprintf(text, sizeof text, "%.9g", value);
@@ -58,6 +61,8 @@ void ClaimTally::add(const ClaimTally& other) {
   forced += other.forced;
   admissible += other.admissible;
   undecided += other.undecided;
+  enclosed += other.enclosed;
+  rechecked += other.rechecked;
 }
 
 std::uint64_t AttentionTally::compared() const {
@@ -133,11 +138,14 @@ std::uint64_t wrong_outputs(const AttentionPlan& plan, const AttentionAnswer& wa
 
 AttentionTally judge_attention(const AttentionPlan& plan, const AttentionRows& rows,
                                const std::vector<AttentionAnswer>& expected,
-                               const std::vector<AttentionAnswer>& answers) {
+                               const std::vector<AttentionAnswer>& answers,
+                               const AttentionProgress& progress) {
   AttentionTally tally;
+  std::size_t wide_rows = kWideRows;
   const auto columns = attention_outputs(plan);
   for (const AttentionColumn& column : columns) tally.stages.push_back({.name = column.name});
   for (std::size_t row = 0; row < answers.size() && row < rows.cases.size(); ++row) {
+    if (progress) progress("rows judged", row, answers.size());
     const AttentionAnswer& answer = answers[row];
     if (answer.empty()) {
       tally.wrong_rows.push_back(false);
@@ -155,11 +163,13 @@ AttentionTally judge_attention(const AttentionPlan& plan, const AttentionRows& r
       if (!is_promised(plan, probe)) {
         tally.properties.push_back({probe.kind + ": " + probe.title, claims.violated == 0});
       } else {
+        if (claims.violated > 0 && !tally.violated_row) tally.violated_row = row;
         tally.claims.add(claims);
         if (plan.order_unknown) right &= claims.violated == 0;
       }
     } else if (plan.order_unknown) {
-      const ClaimTally claims = judge_enclosed(plan, rows.cases[row], answer);
+      const ClaimTally claims = judge_enclosed(plan, rows.cases[row], answer, wide_rows);
+      if (claims.violated > 0 && !tally.violated_row) tally.violated_row = row;
       tally.claims.add(claims);
       right &= claims.violated == 0;
     }

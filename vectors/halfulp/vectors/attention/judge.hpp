@@ -6,6 +6,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +29,8 @@ struct ClaimTally {
   std::uint64_t forced = 0;      ///< one admitted code, and it is this one
   std::uint64_t admissible = 0;  ///< among several
   std::uint64_t undecided = 0;   ///< nothing bounds it
+  std::uint64_t enclosed = 0;    ///< of the violated ones: on random data, by an enclosure
+  std::uint64_t rechecked = 0;   ///< of those: enclosed once more in 256 bits, and outside again
   std::string first;             ///< the first violation in words
   void add(const ClaimTally& other);
 };
@@ -42,6 +46,7 @@ struct AttentionTally {
   std::vector<bool> wrong_rows;
   std::vector<StageTally> stages;  ///< in the order in which a kernel comes to them
   ClaimTally claims;
+  std::optional<std::size_t> violated_row;  ///< the row of claims.first
   std::vector<AttentionProperty> properties;
 
   std::uint64_t compared() const;
@@ -50,11 +55,15 @@ struct AttentionTally {
   const StageTally* first() const;
 };
 
+/// Told of rows, or kernels, that are done, and what is being done; may be empty.
+using AttentionProgress = std::function<void(const char* what, std::size_t done, std::size_t total)>;
+
 /// `answers[i]` belongs to row i; empty ones were not given, an empty column neither. `expected` may be
 /// empty where the order is unknown.
 AttentionTally judge_attention(const AttentionPlan& plan, const AttentionRows& rows,
                                const std::vector<AttentionAnswer>& expected,
-                               const std::vector<AttentionAnswer>& answers);
+                               const std::vector<AttentionAnswer>& answers,
+                               const AttentionProgress& progress = {});
 
 /// Claims of one probe against its answer. `twin`: the answer that it must repeat, where it must.
 ClaimTally judge_probe(const AttentionPlan& plan, const attention::Probe& probe,

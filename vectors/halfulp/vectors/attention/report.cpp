@@ -44,6 +44,22 @@ std::string row_text(const AttentionRun& run, std::size_t row) {
   return "probe " + probe.kind + ": " + probe.title;
 }
 
+/// The first claim that is violated, and, where a probe makes it, its proof.
+void add_violation(const AttentionRun& run, Report& report) {
+  const std::size_t row = *run.tally.violated_row;
+  report.card.push_back(
+      {"claim", "violated in row " + std::to_string(row) + ": " + run.tally.claims.first});
+  if (row >= run.rows.probes.size()) return;
+  report.card.push_back({"proof", run.rows.probes[row].proof});
+  report.card.push_back({"who fails", run.rows.probes[row].fails});
+}
+
+std::string order_free_spec(AttentionPlan plan) {
+  plan.order_unknown = true;
+  plan.stages = false;
+  return spec_text(plan);
+}
+
 void add_first(const AttentionRun& run, Report& report) {
   const StageTally* stage = run.tally.first();
   if (stage == nullptr) return;
@@ -53,15 +69,22 @@ void add_first(const AttentionRun& run, Report& report) {
   report.card = {{"row", row_text(run, stage->row)},
                  {"got", value_text(column.format, stage->got)},
                  {"expected", value_text(column.format, stage->want)}};
-  if (stage->row < run.rows.probes.size()) {
-    report.card.push_back({"proof", run.rows.probes[stage->row].proof});
-    report.card.push_back({"who fails", run.rows.probes[stage->row].fails});
-  }
+  if (run.tally.violated_row)
+    add_violation(run, report);
+  else
+    report.card.push_back(
+        {"note",
+         "no claim of a probe is violated: an order of sums or a rounding may be all that differs; " +
+             order_free_spec(run.plan) + " judges what holds in every order"});
 }
 
 std::string claims_text(const ClaimTally& claims) {
-  return grouped_digits(claims.violated) + " violated, " + grouped_digits(claims.forced) + " forced, " +
-         grouped_digits(claims.admissible) + " admissible" +
+  const std::string confirmed =
+      claims.enclosed == 0 ? ""
+                           : " (" + grouped_digits(claims.enclosed) + " on random data, " +
+                                 grouped_digits(claims.rechecked) + " of them re-checked in 256 bits)";
+  return grouped_digits(claims.violated) + " violated" + confirmed + ", " + grouped_digits(claims.forced) +
+         " forced, " + grouped_digits(claims.admissible) + " admissible" +
          (claims.undecided == 0 ? "" : ", " + grouped_digits(claims.undecided) + " undecided");
 }
 
@@ -111,15 +134,9 @@ Report report_of(const AttentionRun& run) {
   for (const AttentionProperty& property : run.tally.properties)
     fact("property", property.text + ": " + (property.holds ? "yes" : "no"));
   if (run.plan.order_unknown) {
-    if (!run.tally.claims.first.empty()) {
+    if (run.tally.violated_row) {
       report.first = "first violation";
-      report.card = {{"claim", run.tally.claims.first}};
-      for (std::size_t row = 0; row < run.tally.wrong_rows.size() && row < run.rows.probes.size(); ++row) {
-        if (!run.tally.wrong_rows[row]) continue;
-        report.card.push_back({"proof", run.rows.probes[row].proof});
-        report.card.push_back({"who fails", run.rows.probes[row].fails});
-        break;
-      }
+      add_violation(run, report);
     }
   } else {
     add_first(run, report);
@@ -127,21 +144,28 @@ Report report_of(const AttentionRun& run) {
   if (run.tally.rows_wrong == 0) return report;
   report.diagnosis_title = "what would explain it (" + grouped_digits(run.tally.rows) + " rows; " +
                            grouped_digits(run.tried) + " kernels tried)";
-  for (const AttentionFit& fit : run.fits)
-    report.diagnosis.push_back(
-        {fit.rows == run.tally.rows ? "all" : "",
-         fit.behaviour +
-             (fit.rows == run.tally.rows
-                  ? ""
-                  : "  matches except " + grouped_digits(run.tally.rows - fit.rows) + " rows")});
+  for (const AttentionFit& fit : run.fits) {
+    const std::uint64_t missing = run.tally.rows - fit.rows;
+    std::string text = fit.behaviour;
+    if (run.plan.order_unknown)
+      text += "  agrees in the bits of O on " + grouped_digits(fit.rows) + " of " +
+              grouped_digits(run.tally.rows) + " rows";
+    else if (missing > 0)
+      text += "  matches except " + grouped_digits(missing) + (missing == 1 ? " row" : " rows");
+    report.diagnosis.push_back({missing == 0 ? "all" : "", text});
+  }
   if (run.fits.empty())
-    report.diagnosis.push_back({"", "no named kernel explains more rows than the SPEC"});
-  report.group_heads = {"stage", "differ", "of", "first"};
+    report.diagnosis.push_back(
+        {"", run.plan.order_unknown
+                 ? "no named kernel has the bits of O of a violating row; one in another "
+                   "order of sums has others and may still be the cause"
+                 : "no named kernel explains more rows than the SPEC"});
   for (const StageTally& stage : run.tally.stages) {
-    if (stage.wrong > 0)
-      report.groups.push_back(
-          {stage.name, grouped_digits(stage.wrong), grouped_digits(stage.compared),
-           place_text(run, stage, column_named(attention_outputs(run.plan), stage.name))});
+    if (stage.wrong == 0) continue;
+    report.group_heads = {"stage", "differ", "of", "first"};
+    report.groups.push_back(
+        {stage.name, grouped_digits(stage.wrong), grouped_digits(stage.compared),
+         place_text(run, stage, column_named(attention_outputs(run.plan), stage.name))});
   }
   return report;
 }
@@ -163,7 +187,9 @@ std::string attention_json(const AttentionRun& run) {
                 {{"violated", run.tally.claims.violated},
                  {"forced", run.tally.claims.forced},
                  {"admissible", run.tally.claims.admissible},
-                 {"undecided", run.tally.claims.undecided}}}};
+                 {"undecided", run.tally.claims.undecided},
+                 {"enclosed", run.tally.claims.enclosed},
+                 {"rechecked", run.tally.claims.rechecked}}}};
   const StageTally* first = run.plan.order_unknown ? nullptr : run.tally.first();
   json["first_stage"] = first == nullptr ? Json(nullptr) : Json(first->name);
   Json stages = Json::array(), properties = Json::array(), fits = Json::array(), findings = Json::array();

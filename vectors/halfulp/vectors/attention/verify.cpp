@@ -12,6 +12,8 @@ namespace halfulp::vectors {
 namespace {
 
 constexpr std::size_t kShownFits = 5;
+/// Wrong rows of which a kernel must explain one to be asked for all rows.
+constexpr std::size_t kScreenRows = 4;
 
 std::vector<KernelColumn> kernel_columns(const std::vector<AttentionColumn>& columns) {
   std::vector<KernelColumn> all;
@@ -43,16 +45,20 @@ AttentionRun started(const AttentionPlan& plan, AttentionRows rows, int threads)
   return run;
 }
 
-void judge(AttentionRun& run) {
-  run.tally = judge_attention(run.plan, run.rows, run.expected, run.answers);
+void judge(AttentionRun& run, const AttentionProgress& progress) {
+  run.tally = judge_attention(run.plan, run.rows, run.expected, run.answers, progress);
   if (run.tally.rows_wrong == 0) return;
   std::uint64_t by_spec = 0;
   for (std::size_t row = 0; row < run.answers.size(); ++row)
     by_spec +=
         !run.answers[row].empty() && wrong_outputs(run.plan, run.expected[row], run.answers[row]) == 0 ? 1
                                                                                                        : 0;
-  const std::vector<AttentionSuspect> suspects = attention_suspects(run.plan, run.rows);
-  run.tried = suspects.size();
+  std::map<std::size_t, AttentionAnswer> screen;
+  for (std::size_t row = 0; row < run.answers.size() && screen.size() < kScreenRows; ++row) {
+    if (run.tally.wrong_rows[row]) screen[row] = run.answers[row];
+  }
+  const std::vector<AttentionSuspect> suspects =
+      attention_suspects(run.plan, run.rows, screen, &run.tried, progress);
   run.fits = explain_answers(run.plan, suspects, run.answers, by_spec);
 }
 
@@ -70,17 +76,17 @@ bool AttentionRun::passed() const {
 }
 
 AttentionRun verify_attention(const AttentionPlan& plan, AttentionRows rows, const AttentionKernel& kernel,
-                              int threads) {
+                              int threads, const AttentionProgress& progress) {
   AttentionRun run = started(plan, std::move(rows), threads);
   const auto start = std::chrono::steady_clock::now();
   run.answers = kernel(plan, run.rows.cases);
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  judge(run);
+  judge(run, progress);
   return run;
 }
 
 AttentionRun verify_attention(const AttentionPlan& plan, AttentionRows rows, const Plug& plug,
-                              int threads) {
+                              int threads, const AttentionProgress& progress) {
   AttentionRun run = started(plan, std::move(rows), threads);
   run.implementation = plug.name;
   run.option = plug.option;
@@ -130,15 +136,20 @@ AttentionRun verify_attention(const AttentionPlan& plan, AttentionRows rows, con
                                                 row * outputs[c].row_bytes(), outputs[c].row_bytes())));
     run.answers.push_back(std::move(answer));
   }
-  judge(run);
+  judge(run, progress);
   return run;
 }
 
-std::vector<AttentionSuspect> attention_suspects(const AttentionPlan& plan, const AttentionRows& rows) {
+namespace {
+
+struct Candidate {
+  std::string name;
+  AttentionKernel kernel;
+};
+
+std::vector<Candidate> candidates(const AttentionPlan& plan) {
   const attention::KernelSpec& own = plan.kernel;
-  AttentionPlan outputs_only = plan;
-  outputs_only.stages = false;
-  std::vector<AttentionSuspect> suspects;
+  std::vector<Candidate> list;
   for (const attention::Preset& preset : attention::presets()) {
     attention::KernelSpec spec = preset.spec;
     if (spec.q_format != own.q_format || spec.k_format != own.k_format || spec.v_format != own.v_format ||
@@ -151,7 +162,7 @@ std::vector<AttentionSuspect> attention_suspects(const AttentionPlan& plan, cons
     spec.softcap = own.softcap;
     spec.split = 0;
     const std::string name = "attention:" + attention::text_of(spec);
-    suspects.push_back({name, attention_kernel(name)(outputs_only, rows.cases)});
+    list.push_back({name, attention_kernel(name)});
   }
   for (const AttentionMutant& mutant : attention_mutants()) {
     const AttentionPlan theirs = parse_attention_spec(mutant.spec);
@@ -159,7 +170,34 @@ std::vector<AttentionSuspect> attention_suspects(const AttentionPlan& plan, cons
     const bool masks = k.causal == own.causal && k.window.has_value() == own.window.has_value() &&
                        k.softcap.has_value() == own.softcap.has_value();
     if (k.q_format == own.q_format && k.k_format == own.k_format && masks && theirs.cache == plan.cache)
-      suspects.push_back({"mutant:" + mutant.name, mutant.kernel(outputs_only, rows.cases)});
+      list.push_back({"mutant:" + mutant.name, mutant.kernel});
+  }
+  return list;
+}
+
+}  // namespace
+
+std::vector<AttentionSuspect> attention_suspects(const AttentionPlan& plan, const AttentionRows& rows,
+                                                 const std::map<std::size_t, AttentionAnswer>& screen,
+                                                 std::uint64_t* tried, const AttentionProgress& progress) {
+  AttentionPlan outputs_only = plan;
+  outputs_only.stages = false;
+  std::vector<attention::Case> few;
+  for (const auto& [row, answer] : screen) few.push_back(rows.cases[row]);
+  const bool screened = !few.empty() && plan.cache == AttentionCache::codes;
+  const auto may_explain = [&](const AttentionKernel& kernel) {
+    const std::vector<AttentionAnswer> theirs = kernel(outputs_only, few);
+    std::size_t i = 0;
+    return std::ranges::any_of(
+        screen, [&](const auto& one) { return wrong_outputs(plan, theirs[i++], one.second) == 0; });
+  };
+  const std::vector<Candidate> all = candidates(plan);
+  if (tried != nullptr) *tried = all.size();
+  std::vector<AttentionSuspect> suspects;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (progress) progress("kernels tried as an explanation", i, all.size());
+    if (!screened || may_explain(all[i].kernel))
+      suspects.push_back({all[i].name, all[i].kernel(outputs_only, rows.cases)});
   }
   return suspects;
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -42,11 +43,11 @@ struct AttentionRun {
 
 /// A kernel of this project.
 AttentionRun verify_attention(const AttentionPlan& plan, AttentionRows rows, const AttentionKernel& kernel,
-                              int threads = 1);
+                              int threads = 1, const AttentionProgress& progress = {});
 
 /// A kernel of a user: all rows in one job.
 AttentionRun verify_attention(const AttentionPlan& plan, AttentionRows rows, const Plug& plug,
-                              int threads = 1);
+                              int threads = 1, const AttentionProgress& progress = {});
 
 /// What another kernel makes of the rows of a plan: O alone.
 struct AttentionSuspect {
@@ -54,7 +55,13 @@ struct AttentionSuspect {
   std::vector<AttentionAnswer> answers;
 };
 /// Presets of the same formats, with the masks and the output of the plan, and the mutants of such specs.
-std::vector<AttentionSuspect> attention_suspects(const AttentionPlan& plan, const AttentionRows& rows);
+/// `screen`: a kernel that is asked for all rows must give these answers, by row, at one of them at least;
+/// those that do not are left out. Empty, or with a cache that sequences may share: every kernel is asked.
+/// `tried`: all of them.
+std::vector<AttentionSuspect> attention_suspects(const AttentionPlan& plan, const AttentionRows& rows,
+                                                 const std::map<std::size_t, AttentionAnswer>& screen = {},
+                                                 std::uint64_t* tried = nullptr,
+                                                 const AttentionProgress& progress = {});
 
 /// Suspects by how many rows of O they explain, best first: a handful, and all that explain every row.
 /// Those that explain no more rows than `by_spec`, which the plan explains itself, are left out.

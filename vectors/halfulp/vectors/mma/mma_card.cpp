@@ -105,9 +105,18 @@ std::string hex8(const FormatSpec& format, std::uint32_t word) {
   return text;
 }
 
+/// Runs of three and more equal words are written WORD*N.
 std::string words_text(const FormatSpec& format, const std::vector<std::uint32_t>& words) {
   std::string text;
-  for (const std::uint32_t word : words) text += (text.empty() ? "" : " ") + hex8(format, word);
+  for (std::size_t first = 0, end = 0; first < words.size(); first = end) {
+    while (end < words.size() && words[end] == words[first]) ++end;
+    const std::string word = hex8(format, words[first]);
+    text += (text.empty() ? "" : " ") + word;
+    if (end - first > 2)
+      text += "*" + std::to_string(end - first);
+    else if (end - first == 2)
+      text += " " + word;
+  }
   return text;
 }
 

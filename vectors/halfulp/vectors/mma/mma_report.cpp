@@ -20,14 +20,22 @@ std::string diagnosis_title(const MmaDiagnosis& diagnosis) {
 
 std::vector<CardLine> diagnosis_lines(const MmaDiagnosis& diagnosis) {
   std::vector<CardLine> lines;
+  std::string same;  // behind the first that explains every row
   for (const MmaFit& fit : diagnosis.fits) {
     const std::uint64_t missing = diagnosis.rows - fit.rows;
+    if (missing == 0 && !lines.empty() && lines.front().label == "all") {
+      same += (same.empty() ? "" : ", ") + fit.behaviour;
+      continue;
+    }
     std::string text = fit.behaviour;
     if (missing > 0)
       text += "  matches except " + grouped_digits(missing) + (missing == 1 ? " row" : " rows");
     if (fit.unexplained) text += "; first unexplained: " + row_text(*fit.unexplained);
     lines.push_back({missing == 0 ? "all" : "", text});
   }
+  if (!same.empty())
+    lines.insert(lines.begin() + 1,
+                 {"", "the same on " + grouped_digits(diagnosis.rows) + " rows compared: " + same});
   if (lines.empty()) lines.push_back({"", "no named accumulation explains these differences"});
   return lines;
 }

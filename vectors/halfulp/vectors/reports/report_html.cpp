@@ -56,6 +56,7 @@ std::string groups_table(const Report& report) {
     }
     return html + "</tr>\n";
   };
+  if (report.groups.empty()) return {};
   std::string html = "<div class=\"wide\"><table>\n" + row(report.group_heads, "th");
   for (const std::vector<std::string>& cells : report.groups) html += row(cells, "td");
   return html + "</table></div>\n";

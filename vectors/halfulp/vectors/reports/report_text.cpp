@@ -51,6 +51,7 @@ std::string report_text(const Report& report, bool color) {
   for (const CardLine& line : report.diagnosis) {
     text += "  " + right(line.label, 7) + "  " + line.text + "\n";
   }
+  if (report.groups.empty()) return text;
   text += "\n";
   add_group_row(text, report.group_heads);
   for (const std::vector<std::string>& row : report.groups) add_group_row(text, row);
