@@ -35,15 +35,9 @@ HeadTensor load_heads(const std::string& name, const std::string& format,
   const bool unsigned_words = type == "uint8" || type == "uint16" || type == "uint32";
   if (source.type().word_bytes == spec.storage_bytes() && (unsigned_words || !source.type().spec))
     source = source.as(format);
-<<<<<<< HEAD
-  if (!source.type().spec || source.type().word_bytes > 4)
-    throw InputError("tensor '" + name + "'", "its type " + type + " is not read here",
-                     "give codes of " + format + ", or f32, f16 or bf16");
-=======
   if (!source.type().spec)
     throw InputError("tensor '" + name + "'", "its type " + type + " is no number",
                      "give codes of " + format + ", or f32, f16, bf16 or f64");
->>>>>>> probe
   const auto& shape = source.tensor().shape;
   if (shape.size() != 2 && shape.size() != 3)
     throw InputError("tensor '" + name + "'", "it has " + std::to_string(shape.size()) + " axes",
