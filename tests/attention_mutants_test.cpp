@@ -195,11 +195,13 @@ TEST(AttentionMutants, WithoutASpecNoLegitimateVariantIsAnError) {
     EXPECT_EQ(tally.claims.violated, 0u) << variant << ": " << tally.claims.first;
     EXPECT_GT(tally.claims.forced, 100u) << variant;
     for (const AttentionProperty& property : tally.properties) {
-      if (property.text.starts_with("far_keys"))
+      if (property.text.starts_with("far_keys")) {
         EXPECT_EQ(property.holds, std::string(variant) != "no_prescale") << variant;
+      }
       if (property.text.starts_with("rounded_weights") &&
-          std::string(variant).find("quantized") != std::string::npos)
+          std::string(variant).find("quantized") != std::string::npos) {
         EXPECT_FALSE(property.holds) << variant;
+      }
     }
   }
   for (const char* mutant : {"mutant:v_scale_dropped", "mutant:stale_maximum", "mutant:padding_read",
