@@ -66,12 +66,12 @@ std::uint32_t result(const EnginePlan& plan, std::int64_t sum, int largest) {
 std::uint32_t fused(const EnginePlan& plan, const ChunkOperands& x, int scale, std::uint32_t c_word) {
   const CTerm c = c_term(plan, c_word);
   int largest = kNoExponent;
-  unsigned kinds = static_cast<unsigned>(c.kind);
-  for (std::size_t k = 0; k < x.count; ++k) {
+  bool special = !is_finite(c.kind);
+  for (std::size_t k = 0; k < x.count && !special; ++k) {  // leaving early also keeps compilers from vectors of gathered fields
     largest = std::max(largest, x.a[k].exponent + x.b[k].exponent);
-    kinds |= static_cast<unsigned>(x.a[k].kind) | static_cast<unsigned>(x.b[k].kind);
+    special = (static_cast<unsigned>(x.a[k].kind) | static_cast<unsigned>(x.b[k].kind)) != 0;
   }
-  if (kinds != 0) return special_word(plan.spec.output, special_of(plan, x, c.kind));
+  if (special) return special_word(plan.spec.output, special_of(plan, x, c.kind));
   largest = std::max({largest + scale, plan.floor, c.exponent});
   std::int64_t sum = cut_c(plan, c, largest);
   // Beyond the clamp every product is 0, or ends below one unit with either power.
