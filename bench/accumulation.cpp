@@ -105,10 +105,13 @@ Comparison whole_product(std::size_t side) {
 
 using Rational = boost::multiprecision::cpp_rational;
 
-/// Dot products of 128 E4M3 codes, as words or decoded before: the engine against cpp_rational, whose values are looked up.
-Comparison exact_dots(bool decoded) {
+/// How the engine is asked: words, rows decoded before, or a matrix of dots of such rows.
+enum class Asked : std::uint8_t { codes, decoded, matrix };
+
+/// Dot products of 128 E4M3 codes: the engine against cpp_rational, whose values are looked up.
+Comparison exact_dots(Asked asked) {
   constexpr FormatSpec kE4m3 = spec_of("e4m3");
-  constexpr std::size_t kLength = 128, kDots = 64, kPeerDots = 4;  // stay in the nearest caches
+  constexpr std::size_t kLength = 128, kDots = 16, kPeerDots = 4;  // stay in the first cache
   const auto words_of = [](std::uint64_t seed) {
     const auto bytes = Product::codes(spec_of("e4m3"), kLength * kDots, seed);
     std::vector<std::uint32_t> words;
@@ -134,7 +137,15 @@ Comparison exact_dots(bool decoded) {
     of_a.push_back(dot.decoded_a(part(a, i)));
     of_b.push_back(dot.decoded_b(part(b, i)));
   }
-  const auto ours = [&](std::size_t i) { return decoded ? dot.value(of_a[i], of_b[i]) : dot.value(part(a, i), part(b, i)); };
+  constexpr std::size_t kRows = 16;  // a matrix of kRows x kDots
+  std::vector<ExactUnpacked> matrix(kRows * kDots);
+  const auto fill = [&] { dot.values(std::span(of_a).first(kRows), of_b, matrix); };
+  if (asked == Asked::matrix) fill();
+  const auto ours = [&](std::size_t i) {
+    if (asked == Asked::codes) return dot.value(part(a, i), part(b, i));
+    if (asked == Asked::decoded) return dot.value(of_a[i], of_b[i]);
+    return matrix[i * kDots + i];
+  };
   for (std::size_t i = 0; i < kPeerDots; ++i) {
     const ExactUnpacked x = ours(i);
     Rational value = static_cast<std::uint64_t>(x.significand >> 64);
@@ -144,18 +155,26 @@ Comparison exact_dots(bool decoded) {
     if ((x.negative ? Rational(-value) : value) != peer(i)) throw Skip{"WRONG RESULT"};
   }
   constexpr int kTurns = 160;  // a turn must be long beside the clock
-  return compare({[&] {
-                    for (int turn = 0; turn < kTurns; ++turn) {
-                      for (std::size_t i = 0; i < kDots; ++i) benchmark::DoNotOptimize(ours(i));
-                    }
-                  },
-                  static_cast<double>(kDots * kTurns)},
-                 {[&] {
-                    for (int turn = 0; turn < kTurns; ++turn) {
-                      for (std::size_t i = 0; i < kPeerDots; ++i) benchmark::DoNotOptimize(peer(i));
-                    }
-                  },
-                  static_cast<double>(kPeerDots * kTurns)});
+  const auto all_ours = [&] {
+    for (int turn = 0; turn < kTurns; ++turn) {
+      for (std::size_t i = 0; i < kDots; ++i) benchmark::DoNotOptimize(ours(i));
+    }
+  };
+  const auto matrices = [&] {
+    for (int turn = 0; turn < kTurns; ++turn) {
+      fill();
+      benchmark::DoNotOptimize(matrix.data());
+      benchmark::ClobberMemory();
+    }
+  };
+  const std::size_t dots = asked == Asked::matrix ? kRows * kDots : kDots;
+  const Kernel subject = {asked == Asked::matrix ? std::function<void()>(matrices) : all_ours, static_cast<double>(dots * kTurns)};
+  return compare(subject, {[&] {
+                             for (int turn = 0; turn < kTurns; ++turn) {
+                               for (std::size_t i = 0; i < kPeerDots; ++i) benchmark::DoNotOptimize(peer(i));
+                             }
+                           },
+                           static_cast<double>(kPeerDots * kTurns)});
 }
 
 void add_accumulation_goals(bool quick) {
@@ -174,8 +193,9 @@ void add_accumulation_goals(bool quick) {
   }
   const std::size_t side = quick ? 1024 : 4096;
   add_goal("accumulate/hopper_fp8_wgmma/" + std::to_string(side) + "^3/2_threads", quick ? 1 : 20, "s (at most)", [=] { return whole_product(side); });
-  add_goal("exact_dot/e4m3/128/codes", 250, "times cpp_rational", [] { return exact_dots(false); });
-  add_goal("exact_dot/e4m3/128/decoded", 1500, "times cpp_rational", [] { return exact_dots(true); });
+  add_goal("exact_dot/e4m3/128/codes", 250, "times cpp_rational", [] { return exact_dots(Asked::codes); });
+  add_goal("exact_dot/e4m3/128/decoded", 1500, "times cpp_rational", [] { return exact_dots(Asked::decoded); });
+  add_goal("exact_dot/e4m3/128/matrix", 1500, "times cpp_rational", [] { return exact_dots(Asked::matrix); });
 }
 
 }  // namespace

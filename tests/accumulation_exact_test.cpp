@@ -92,6 +92,44 @@ TEST(ExactDots, WidthsAreTheStatedOnes) {
   EXPECT_EQ(width("f32", "f32"), ExactDot::Width::wide);
 }
 
+TEST(ExactDots, MatricesAreTheirDots) {
+  const CastPolicy policy = {.overflow = Overflow::overflow};
+  std::mt19937_64 random(8);
+  for (const char* name : {"e4m3", "e4m3fnuz", "e2m3"}) {
+    const FormatSpec format = find_format(name)->spec, f64 = spec_of("f64");
+    const ExactDot dot(format, format);
+    ASSERT_TRUE(dot.decodes());
+    for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{31}, std::size_t{33}, std::size_t{128}}) {
+      constexpr std::size_t kRows = 3, kColumns = 37;  // more than one block of columns
+      std::vector<std::vector<std::uint32_t>> words(kRows + kColumns);
+      std::vector<ExactDot::Decoded> a, b;
+      for (std::size_t r = 0; r < words.size(); ++r) {
+        for (std::size_t k = 0; k < count; ++k) {  // NaN in some rows only
+          auto code = static_cast<std::uint32_t>(random() & ((std::uint64_t{1} << format.width) - 1));
+          if (r % 5 != 1 && !oracle::value_of(format, code).is_finite()) code = 1;
+          words[r].push_back(code);
+        }
+        r < kRows ? a.push_back(dot.decoded_a(words[r])) : b.push_back(dot.decoded_b(words[r]));
+      }
+      for (const std::string_view level : simd_targets()) {
+        ASSERT_TRUE(set_simd_level(level));
+        std::vector<ExactUnpacked> out(kRows * kColumns, ExactUnpacked{.negative = true, .sticky = true, .exponent = 7, .significand = 99, .payload = 5});
+        dot.values(a, b, out);
+        for (std::size_t i = 0; i < out.size(); ++i) {
+          const auto &x = words[i / kColumns], &y = words[kRows + i % kColumns];
+          EXPECT_EQ(out[i], dot.value(a[i / kColumns], b[i % kColumns]));
+          EXPECT_EQ(in_f64(out[i]), oracle::nearest(sum_of(format, format, x, y, {}, 1), f64, policy).code) << name << " " << level << " " << count << " " << i;
+        }
+      }
+    }
+    std::vector<ExactDot::Decoded> rows = {dot.decoded_a(std::vector<std::uint32_t>(5)), dot.decoded_a(std::vector<std::uint32_t>(6))};
+    std::vector<ExactUnpacked> out(4);
+    EXPECT_THROW(dot.values(rows, rows, out), std::invalid_argument);
+    EXPECT_THROW(dot.values(std::span(rows).first(1), std::span(rows).first(1), out), std::invalid_argument);
+  }
+  set_simd_level("");
+}
+
 TEST(ExactDots, NarrowFormatsAreDecodedOnce) {
   const auto decodes = [](const char* a, const char* b) { return ExactDot(find_format(a)->spec, find_format(b)->spec).decodes(); };
   EXPECT_TRUE(decodes("e4m3", "e4m3"));

@@ -1,7 +1,8 @@
-// Rows and fused chunks in 64-bit integers; see engine.hpp. Twin: sum_exact.cpp.
+// Rows and fused chunks, in 64-bit integers and exact doubles; see engine.hpp. Twin: sum_exact.cpp.
 #include "halfulp/accumulation/engine.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <stdexcept>
 
 #include "halfulp/accumulation/detail/engine_plan.hpp"
@@ -45,6 +46,9 @@ std::uint32_t special_word(Output output, OperandKind kind) {
 
 std::int64_t lifted(std::int64_t magnitude, int lift, int right) { return cut(lift >= 0 ? magnitude << lift : cut(magnitude, -lift), right); }
 
+/// 2^exponent, -1022 <= exponent <= 1023.
+double power_of_two(int exponent) { return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52); }
+
 std::int64_t with_sign(std::int64_t magnitude, bool negative) { return negative ? -magnitude : magnitude; }
 
 /// c cut to 2^(largest - F).
@@ -57,24 +61,22 @@ std::uint32_t result(const EnginePlan& plan, std::int64_t sum, int largest) {
   return output_word(plan.spec.output, plan.spec.model.f32_fraction_bits, sum, largest - plan.spec.model.fraction_bits);
 }
 
-/// A fused sum of products; `scale` is added to every product's exponent.
+/// A fused sum of products; `scale` is added to every product's exponent. A product of two values has at most 48 bits and
+/// takes any power of two within 2^+-700 exactly, so that the conversion to an integer is the one cut of the model.
 std::uint32_t fused(const EnginePlan& plan, const ChunkOperands& x, int scale, std::uint32_t c_word) {
   const CTerm c = c_term(plan, c_word);
   int largest = kNoExponent;
   bool special = !is_finite(c.kind);
-  for (std::size_t k = 0; k < x.count; ++k) {
+  for (std::size_t k = 0; k < x.count && !special; ++k) {  // leaving early also keeps compilers from vectors of gathered fields
     largest = std::max(largest, x.a[k].exponent + x.b[k].exponent);
-    special |= !is_finite(x.a[k].kind) || !is_finite(x.b[k].kind);
+    special = (static_cast<unsigned>(x.a[k].kind) | static_cast<unsigned>(x.b[k].kind)) != 0;
   }
   if (special) return special_word(plan.spec.output, special_of(plan, x, c.kind));
   largest = std::max({largest + scale, plan.floor, c.exponent});
   std::int64_t sum = cut_c(plan, c, largest);
-  for (std::size_t k = 0; k < x.count; ++k) {
-    const std::int64_t product = std::int64_t{x.a[k].significand} * x.b[k].significand;
-    const int right = std::min(largest - scale - x.a[k].exponent - x.b[k].exponent, 63);
-    const std::int64_t sign = product >> 63;
-    sum += ((((product ^ sign) - sign) << plan.lift >> right) ^ sign) - sign;
-  }
+  // Beyond the clamp every product is 0, or ends below one unit with either power.
+  const double units = power_of_two(std::clamp(plan.spec.model.fraction_bits + scale - largest, -700, 700));
+  for (std::size_t k = 0; k < x.count; ++k) sum += static_cast<std::int64_t>(x.a[k].value * x.b[k].value * units);
   return result(plan, sum, largest);
 }
 

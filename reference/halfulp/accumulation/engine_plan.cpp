@@ -49,7 +49,8 @@ EngineOperand OperandDecoder::decode(std::uint32_t word) const {
   auto significand = static_cast<std::int32_t>(x.significand);
   int exponent = x.exponent + format_.fraction_bits;
   for (; exponent > lowest_exponent_ && significand >> format_.fraction_bits == 0; --exponent) significand *= 2;
-  return {x.negative ? -significand : significand, static_cast<std::int16_t>(exponent)};
+  if (x.negative) significand = -significand;
+  return {significand, static_cast<std::int16_t>(exponent), OperandKind::finite, std::ldexp(significand, exponent - format_.fraction_bits)};
 }
 
 void OperandDecoder::flatten() {

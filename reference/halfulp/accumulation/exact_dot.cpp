@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 #include "halfulp/accumulation/detail/exact_kernel.hpp"
 #include "halfulp/cast.hpp"
@@ -32,14 +33,21 @@ bool is_narrow_float(const FormatSpec& format) {
   return format.encoding == Encoding::floating && format.width <= 8 && format.is_signed && known && format.subnormals == Subnormals::gradual;
 }
 
-/// A sum that is an integer of units, without going through the wide fixed point.
-ExactUnpacked of_integer(std::int64_t units, int unit) {
-  if (units == 0) return {};
-  ExactUnpacked x;
-  x.number_class = NumberClass::normal;
+/// A sum that is an integer of units, without going through the wide fixed point. Written where it stays: a copy of fields just
+/// written one by one costs more than a short dot.
+void put_integer(ExactUnpacked& x, std::int64_t units, int unit) {
+  const bool none = units == 0;
+  x.number_class = none ? NumberClass::zero : NumberClass::normal;
   x.negative = units < 0;
   x.significand = units < 0 ? 0 - static_cast<std::uint64_t>(units) : static_cast<std::uint64_t>(units);
-  x.exponent = unit;
+  x.exponent = none ? 0 : unit;
+  x.sticky = false;
+  x.payload = 0;
+}
+
+ExactUnpacked of_integer(std::int64_t units, int unit) {
+  ExactUnpacked x;
+  put_integer(x, units, unit);
   return x;
 }
 
@@ -117,12 +125,17 @@ ExactDot::ExactDot(const FormatSpec& a, const FormatSpec& b) : a_(a), b_(b) {
 ExactDot::Decoded ExactDot::decoded(const Table& table, std::span<const std::uint32_t> words) {
   Decoded row;
   row.words.assign(words.begin(), words.end());
+  const std::size_t padded = (words.size() + detail::kHalvesBlock - 1) / detail::kHalvesBlock * detail::kHalvesBlock;
+  row.high.reserve(padded);
+  row.low.reserve(padded);
   for (const std::uint32_t word : words) {
     const Factor x = table(word);
     row.finite = row.finite && x.kind == 0;
     row.high.push_back(static_cast<std::int16_t>(x.units >> 9));
     row.low.push_back(static_cast<std::int16_t>(x.units & 511));
   }
+  row.high.resize(padded);
+  row.low.resize(padded);
   return row;
 }
 
@@ -130,8 +143,40 @@ ExactDot::Decoded ExactDot::decoded_a(std::span<const std::uint32_t> words) cons
 ExactDot::Decoded ExactDot::decoded_b(std::span<const std::uint32_t> words) const { return decoded(b_, words); }
 
 ExactUnpacked ExactDot::value(const Decoded& a, const Decoded& b) const {
-  if (!a.finite || !b.finite) return value(std::span(a.words), std::span(b.words));
-  return of_integer(detail::halves_dot({a.high.data(), a.low.data()}, {b.high.data(), b.low.data()}, a.high.size()), a_.unit + b_.unit);
+  ExactUnpacked x;
+  if (a.finite && b.finite) {
+    const detail::HalvesRow column = {b.high.data(), b.low.data()};
+    std::int64_t sum = 0;
+    detail::halves_dots({a.high.data(), a.low.data()}, &column, 1, a.high.size(), &sum);
+    put_integer(x, sum, a_.unit + b_.unit);
+  } else {
+    x = value(std::span(a.words), std::span(b.words));
+  }
+  return x;
+}
+
+void ExactDot::values(std::span<const Decoded> a, std::span<const Decoded> b, std::span<ExactUnpacked> out) const {
+  if (out.size() != a.size() * b.size()) throw std::invalid_argument("halfulp: not one result for every pair of rows");
+  if (a.empty() || b.empty()) return;
+  const std::size_t count = a.front().words.size();
+  const auto of_count = [=](const Decoded& row) { return row.words.size() == count; };
+  if (!std::ranges::all_of(a, of_count) || !std::ranges::all_of(b, of_count)) throw std::invalid_argument("halfulp: rows have different lengths");
+  std::vector<detail::HalvesRow> columns;
+  for (const Decoded& row : b) columns.push_back({row.high.data(), row.low.data()});
+  constexpr std::size_t kColumns = 16;  // rows of b that stay in the first cache
+  std::array<std::int64_t, kColumns> sums;
+  const int unit = a_.unit + b_.unit;
+  for (std::size_t first = 0; first < b.size(); first += kColumns) {
+    const std::size_t width = std::min(kColumns, b.size() - first);
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      detail::halves_dots({a[i].high.data(), a[i].low.data()}, columns.data() + first, width, a[i].high.size(), sums.data());
+      ExactUnpacked* row = &out[i * b.size() + first];
+      for (std::size_t j = 0; j < width; ++j) {
+        if (a[i].finite && b[first + j].finite) put_integer(row[j], sums[j], unit);
+        else row[j] = value(a[i], b[first + j]);
+      }
+    }
+  }
 }
 
 void ExactDot::Specials::add(const Factor& a, const Factor& b) {

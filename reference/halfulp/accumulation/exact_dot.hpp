@@ -45,7 +45,7 @@ class ExactDot {
   ExactUnpacked value(std::span<const std::uint32_t> a, std::span<const std::uint32_t> b, std::uint32_t c = 0,
                       const FormatSpec* c_format = nullptr) const;
 
-  /// Words decoded once for many dots: units of the format's smallest number as high * 2^9 + low.
+  /// Words decoded once for many dots: units of the format's smallest number as high * 2^9 + low, then zeros.
   struct Decoded {
     std::vector<std::int16_t> high, low;
     std::vector<std::uint32_t> words;
@@ -57,6 +57,9 @@ class ExactDot {
   Decoded decoded_b(std::span<const std::uint32_t> words) const;
   /// value(a, b) of decoded words. Requires decodes(), one length and at most 2^16 products.
   ExactUnpacked value(const Decoded& a, const Decoded& b) const;
+  /// All dots of rows of a with rows of b: out[i * b.size() + j] is value(a[i], b[j]). Requires decodes(), one length of all
+  /// rows and at most 2^16 products; std::invalid_argument where out or a row has another size.
+  void values(std::span<const Decoded> a, std::span<const Decoded> b, std::span<ExactUnpacked> out) const;
 
   /// The same with powers of two: block i of `block` products is scaled by 2^(exponents[i]), -254 <= exponent <= 254.
   ExactUnpacked scaled_value(std::span<const std::uint32_t> a, std::span<const std::uint32_t> b, std::span<const int> exponents,

@@ -94,43 +94,71 @@ bool narrow_sum(const NarrowFloat& fa, const NarrowFloat& fb, const std::uint32_
 
 #if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
 
-std::int64_t halves_sum(const HalvesRow& a, const HalvesRow& b, std::size_t count) {
-  std::int64_t sum = 0;
-  for (std::size_t i = 0; i < count; ++i) sum += std::int64_t{(a.high[i] * 512) + a.low[i]} * ((b.high[i] * 512) + b.low[i]);
-  return sum;
+void halves_sums(const HalvesRow& a, const HalvesRow* b, std::size_t columns, std::size_t count, std::int64_t* sums) {
+  for (std::size_t j = 0; j < columns; ++j) {
+    sums[j] = 0;
+    for (std::size_t i = 0; i < count; ++i) sums[j] += std::int64_t{(a.high[i] * 512) + a.low[i]} * ((b[j].high[i] * 512) + b[j].low[i]);
+  }
 }
 
 #else
 
-/// (h 2^9 + l)(h' 2^9 + l') by pairs of 16-bit products in 32-bit lanes, which are emptied before they can overflow.
-std::int64_t halves_sum(const HalvesRow& a, const HalvesRow& b, std::size_t count) {
-  const hn::ScalableTag<std::int16_t> d16;
-  const hn::Repartition<std::int32_t, decltype(d16)> d32;
-  const hn::Repartition<std::int64_t, decltype(d16)> d64;
-  const hn::Half<decltype(d32)> half;
-  constexpr std::size_t kStretch = std::size_t{1} << 13;
-  const std::size_t lanes = hn::Lanes(d16), whole = count / lanes * lanes;
-  auto sum = hn::Zero(d64);
-  std::size_t i = 0;
-  while (i < whole) {
-    const std::size_t end = std::min(whole, i + kStretch);
-    auto top = hn::Zero(d32), middle = top, bottom = top, top1 = top, middle1 = top, bottom1 = top;
-    for (; i < end; i += lanes) {
-      const auto ah = hn::LoadU(d16, a.high + i), al = hn::LoadU(d16, a.low + i), bh = hn::LoadU(d16, b.high + i), bl = hn::LoadU(d16, b.low + i);
-      top = hn::ReorderWidenMulAccumulate(d32, ah, bh, top, top1);
-      middle = hn::ReorderWidenMulAccumulate(d32, ah, bl, middle, middle1);
-      bottom = hn::ReorderWidenMulAccumulate(d32, al, bl, bottom, bottom1);
-      middle = hn::ReorderWidenMulAccumulate(d32, al, bh, middle, middle1);
-    }
-    const auto widened = [&](auto x, auto y) {
-      const auto both = hn::Add(x, y);
-      return hn::Add(hn::PromoteTo(d64, hn::LowerHalf(half, both)), hn::PromoteTo(d64, hn::UpperHalf(half, both)));
-    };
-    sum = hn::Add(sum, hn::Add(hn::ShiftLeft<18>(widened(top, top1)), hn::Add(hn::ShiftLeft<9>(widened(middle, middle1)), widened(bottom, bottom1))));
+using D16 = hn::CappedTag<std::int16_t, kHalvesBlock>;
+using DS32 = hn::Repartition<std::int32_t, D16>;
+using DS64 = hn::Repartition<std::int64_t, D16>;
+
+/// 2^18 sum(x) + 2^9 sum(y) + sum(z), whose sums over all lanes fit an int32.
+HWY_INLINE std::int64_t weighed(hn::Vec<DS32> x, hn::Vec<DS32> y, hn::Vec<DS32> z) {
+  const DS32 d;
+  const DS64 d64;
+  const auto xy = hn::BitCast(d64, hn::Add(hn::InterleaveLower(d, x, y), hn::InterleaveUpper(d, x, y)));
+  const auto zz = hn::BitCast(d64, hn::Add(hn::InterleaveLower(d, z, z), hn::InterleaveUpper(d, z, z)));
+  const auto lower = hn::BitCast(d, hn::InterleaveLower(d64, xy, zz)), upper = hn::BitCast(d, hn::InterleaveUpper(d64, xy, zz));
+  const auto both = hn::Add(lower, upper);  // x y z z in every 128 bits
+  HWY_ALIGN std::int32_t sums[kHalvesBlock / 2];
+#if HWY_TARGET == HWY_AVX2
+  const hn::Half<DS32> half;
+  hn::Store(hn::Add(hn::LowerHalf(half, both), hn::UpperHalf(half, both)), half, sums);
+  const std::int32_t top = sums[0], middle = sums[1], bottom = sums[2];
+#else
+  hn::Store(both, d, sums);
+  std::int32_t top = sums[0], middle = sums[1], bottom = sums[2];
+  for (std::size_t i = 4; i < hn::Lanes(d); i += 4) {
+    top += sums[i];
+    middle += sums[i + 1];
+    bottom += sums[i + 2];
   }
-  std::int64_t total = hn::GetLane(hn::SumOfLanes(d64, sum));
-  for (; i < count; ++i) total += std::int64_t{(a.high[i] * 512) + a.low[i]} * ((b.high[i] * 512) + b.low[i]);
+#endif
+  return std::int64_t{top} * 262144 + std::int64_t{middle} * 512 + bottom;
+}
+
+/// (h 2^9 + l)(h' 2^9 + l') by pairs of 16-bit products in 32-bit lanes, which are emptied before their sum can overflow.
+HWY_INLINE std::int64_t halves_sum(const HalvesRow& a, const HalvesRow& b, std::size_t count) {
+  const D16 d16;
+  const DS32 d32;
+  constexpr std::size_t kStretch = std::size_t{1} << 12;  // 2^12 products of halves are at most 2^30, two such sums below 2^31
+  const std::size_t lanes = hn::Lanes(d16);
+  std::int64_t total = 0;
+  for (std::size_t i = 0; i < count;) {
+    const std::size_t end = std::min(count, i + kStretch);
+    auto top = hn::Zero(d32), middle = top, middle1 = top, bottom = top, top_rest = top, middle_rest = top, middle1_rest = top, bottom_rest = top;
+    for (; i < end; i += kHalvesBlock) {
+      for (std::size_t k = i; k < i + kHalvesBlock; k += lanes) {
+        const auto ah = hn::LoadU(d16, a.high + k), al = hn::LoadU(d16, a.low + k), bh = hn::LoadU(d16, b.high + k), bl = hn::LoadU(d16, b.low + k);
+        top = hn::ReorderWidenMulAccumulate(d32, ah, bh, top, top_rest);
+        middle = hn::ReorderWidenMulAccumulate(d32, ah, bl, middle, middle_rest);
+        middle1 = hn::ReorderWidenMulAccumulate(d32, al, bh, middle1, middle1_rest);
+        bottom = hn::ReorderWidenMulAccumulate(d32, al, bl, bottom, bottom_rest);
+      }
+    }
+    // The rests stay zero where an instruction adds pairs.
+    total += weighed(hn::Add(top, top_rest), hn::Add(hn::Add(middle, middle_rest), hn::Add(middle1, middle1_rest)), hn::Add(bottom, bottom_rest));
+  }
   return total;
+}
+
+void halves_sums(const HalvesRow& a, const HalvesRow* b, std::size_t columns, std::size_t count, std::int64_t* sums) {
+  for (std::size_t j = 0; j < columns; ++j) sums[j] = halves_sum(a, b[j], count);
 }
 
 #endif
@@ -143,9 +171,11 @@ HWY_AFTER_NAMESPACE();
 namespace halfulp::accumulation::detail {
 
 HWY_EXPORT(narrow_sum);
-HWY_EXPORT(halves_sum);
+HWY_EXPORT(halves_sums);
 
-std::int64_t halves_dot(const HalvesRow& a, const HalvesRow& b, std::size_t count) { return HWY_DYNAMIC_DISPATCH(halves_sum)(a, b, count); }
+void halves_dots(const HalvesRow& a, const HalvesRow* b, std::size_t columns, std::size_t count, std::int64_t* sums) {
+  HWY_DYNAMIC_DISPATCH(halves_sums)(a, b, columns, count, sums);
+}
 
 bool narrow_dot(const NarrowFloat& format_a, const NarrowFloat& format_b, const std::uint32_t* a, const std::uint32_t* b, std::size_t count,
                 double lift, double& units) {

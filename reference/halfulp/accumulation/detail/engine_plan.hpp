@@ -17,6 +17,7 @@ struct EngineOperand {
   std::int32_t significand = 0;
   std::int16_t exponent = 0;
   OperandKind kind = OperandKind::finite;
+  double value = 0;  ///< the number, 0 of a special; flatten() leaves it
 };
 
 /// Exponent of a zero that takes no part: below every sum of exponents, and two of them fit an int.

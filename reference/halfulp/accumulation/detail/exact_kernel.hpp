@@ -25,7 +25,10 @@ struct HalvesRow {
   const std::int16_t *high, *low;
 };
 
-/// sum(a*b) of at most 2^16 of them.
-std::int64_t halves_dot(const HalvesRow& a, const HalvesRow& b, std::size_t count);
+/// Rows of halves are padded with zeros to a multiple of this many.
+inline constexpr std::size_t kHalvesBlock = 32;
+
+/// sums[j] = sum(a*b[j]) for `columns` rows of `count` halves each, a multiple of kHalvesBlock and at most 2^16.
+void halves_dots(const HalvesRow& a, const HalvesRow* b, std::size_t columns, std::size_t count, std::int64_t* sums);
 
 }  // namespace halfulp::accumulation::detail
