@@ -42,7 +42,9 @@ TEST(AttentionKernel, EveryLevelAndThreadCountGivesTheSameBits) {
     Shape shape = maker.shape();
     if (seed % 10 == 0) shape.queries = 70 + seed % 3;  // more than one block of rows
     const OwnedProblem p = maker.problem(spec, shape, seed % 2 == 0);
-    ASSERT_TRUE(set_simd_level("SCALAR"));
+    if (!set_simd_level("SCALAR")) {  // built for one level
+      ASSERT_TRUE(set_simd_level(simd_targets().back()));
+    }
     const Stages expected = run_all(spec, p);
     for (const std::string_view level : simd_targets()) {
       ASSERT_TRUE(set_simd_level(level));
