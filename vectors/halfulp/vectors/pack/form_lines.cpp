@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstring>
 
 #include "halfulp/vectors/implementation.hpp"
@@ -21,30 +20,14 @@ constexpr auto kPairs = [] {
   return pairs;
 }();
 
-/// The eight digits of a word; the first one in the lowest byte. Nibbles are spread to bytes, then all become digits at once.
-constexpr std::uint64_t digits_of(std::uint32_t word) {
-  std::uint64_t v = __builtin_bswap32(word);
-  v = (v | v << 16) & 0x0000ffff0000ffff;
-  v = (v | v << 8) & 0x00ff00ff00ff00ff;
-  v = (v >> 4 | v << 8) & 0x0f0f0f0f0f0f0f0f;
-  const std::uint64_t letters = (v + 0x0606060606060606) >> 4 & 0x0101010101010101;  // 1 where a digit is above 9
-  return v + 0x3030303030303030 + letters * ('a' - '0' - 10);
-}
-static_assert(digits_of(0x01234567) == 0x3736353433323130 && digits_of(0x89abcdef) == 0x6665646362613938);
-
 /// All digits of the words in[0], in[step] …, one a line.
 template <class Word>
 void format_whole(const std::byte* in, std::size_t step, std::uint64_t rows, char* out, std::size_t line) {
   for (std::uint64_t row = 0; row < rows; ++row, in += step, out += line) {
     Word word;
     std::memcpy(&word, in, sizeof word);
-    if constexpr (sizeof word == 4 && std::endian::native == std::endian::little) {
-      const std::uint64_t digits = digits_of(word);
-      std::memcpy(out, &digits, sizeof digits);
-    } else {
-      for (std::size_t i = 0; i < sizeof word; ++i)
-        std::memcpy(out + 2 * i, kPairs[word >> (8 * (sizeof word - 1 - i)) & 0xff].data(), 2);
-    }
+    for (std::size_t i = 0; i < sizeof word; ++i)
+      std::memcpy(out + 2 * i, kPairs[word >> (8 * (sizeof word - 1 - i)) & 0xff].data(), 2);
   }
 }
 
