@@ -1,7 +1,7 @@
 // Probes: problems whose right answer is known without knowing the kernel - no tile size, order, split,
 // promotion or lane count can change it, and no tolerance is needed. Each carries its proof as text and as
-// inequalities that are evaluated in exact arithmetic. The table of them is in docs/attention.md,
-// "Order-free probes".
+// inequalities that are evaluated in exact arithmetic. The table of them is in
+// docs/attention_probes.md.
 #pragma once
 
 #include <cstdint>
