@@ -2,7 +2,6 @@
 // scalar engine, a whole 4096^3 product, and exact dot products against cpp_rational.
 #include <boost/multiprecision/cpp_int.hpp>
 #include <chrono>
-#include <cstring>
 #include <random>
 #include <string>
 
@@ -177,7 +176,9 @@ Comparison exact_dots(Asked asked) {
                            static_cast<double>(kPeerDots * kTurns)});
 }
 
-void add_accumulation_goals(bool quick) {
+}  // namespace
+
+void add_goals(bool quick) {
   struct Row {
     const char *model, *level;
     double goal;
@@ -198,20 +199,4 @@ void add_accumulation_goals(bool quick) {
   add_goal("exact_dot/e4m3/128/matrix", 1500, "times cpp_rational", [] { return exact_dots(Asked::matrix); });
 }
 
-}  // namespace
 }  // namespace halfulp::bench
-
-int main(int argc, char** argv) {
-  int kept = 1;
-  bool quick = false;
-  for (int i = 1; i < argc; ++i) {
-    if (std::strcmp(argv[i], "--quick") == 0) quick = true;
-    else argv[kept++] = argv[i];
-  }
-  argv[kept] = nullptr;
-  benchmark::Initialize(&kept, argv);
-  if (benchmark::ReportUnrecognizedArguments(kept, argv)) return 1;
-  halfulp::bench::add_accumulation_goals(quick);
-  benchmark::RunSpecifiedBenchmarks();
-  return 0;
-}

@@ -1,6 +1,5 @@
 // bench_attention [--quick] [Google Benchmark's options]: the reference kernel on one head, in seconds on two threads.
 #include <chrono>
-#include <cstring>
 #include <random>
 #include <string>
 
@@ -74,7 +73,9 @@ Comparison seconds(const std::string& spec, std::size_t queries, std::size_t key
   return {best, best, static_cast<double>(queries * keys) / best, 0};
 }
 
-void add_attention_goals(bool quick) {
+}  // namespace
+
+void add_goals(bool quick) {
   const std::size_t keys = quick ? 2048 : 8192;
   struct Row {
     const char* spec;
@@ -90,20 +91,4 @@ void add_attention_goals(bool quick) {
   }
 }
 
-}  // namespace
 }  // namespace halfulp::bench
-
-int main(int argc, char** argv) {
-  int kept = 1;
-  bool quick = false;
-  for (int i = 1; i < argc; ++i) {
-    if (std::strcmp(argv[i], "--quick") == 0) quick = true;
-    else argv[kept++] = argv[i];
-  }
-  argv[kept] = nullptr;
-  benchmark::Initialize(&kept, argv);
-  if (benchmark::ReportUnrecognizedArguments(kept, argv)) return 1;
-  halfulp::bench::add_attention_goals(quick);
-  benchmark::RunSpecifiedBenchmarks();
-  return 0;
-}

@@ -166,7 +166,8 @@ void add_cast_goals() {
   add_scalar_goals();
 }
 
-void add_goals() {
+void add_goals(bool quick) {
+  if (quick) use_quick_size();
   add_cast_goals();
   add_peer_goals();
 }

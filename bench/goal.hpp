@@ -46,7 +46,7 @@ inline void add_goal(const std::string& name, double goal, const std::string& un
 void add_cast_goals();
 void add_peer_goals();
 
-/// Registers the goals of a program; each program has its own, main.cpp calls it.
-void add_goals();
+/// Registers the goals of a program; each program has its own, main.cpp calls it. `quick`: smaller inputs.
+void add_goals(bool quick);
 
 }  // namespace halfulp::bench

@@ -1,14 +1,14 @@
-// bench_… [--quick] [Google Benchmark's options]. --quick: 16 Mi elements for 64 Mi.
+// bench_… [--quick] [Google Benchmark's options]. --quick: smaller inputs.
 #include <cstring>
 
-#include "data.hpp"
 #include "goal.hpp"
 
 int main(int argc, char** argv) {
   int kept = 1;
+  bool quick = false;
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "--quick") == 0) {
-      halfulp::bench::use_quick_size();
+      quick = true;
     } else {
       argv[kept++] = argv[i];
     }
@@ -16,7 +16,7 @@ int main(int argc, char** argv) {
   argv[kept] = nullptr;
   benchmark::Initialize(&kept, argv);
   if (benchmark::ReportUnrecognizedArguments(kept, argv)) return 1;
-  halfulp::bench::add_goals();
+  halfulp::bench::add_goals(quick);
   benchmark::RunSpecifiedBenchmarks();
   return 0;
 }

@@ -192,7 +192,7 @@ Comparison verification() {
 
 }  // namespace
 
-void add_goals() {
+void add_goals(bool /*quick*/) {
   add_goal("vectors: verification of answers", 0.8, "x reading", verification);
   add_goal("vectors: raw binary", 130, "M vectors/s", raw_binary);
   add_goal("vectors: text", 90, "M vectors/s", text);
