@@ -3,44 +3,63 @@
 
 #include <boost/multiprecision/cpp_bin_float.hpp>
 #include <boost/multiprecision/cpp_int.hpp>
+#include <optional>
 #include <stdexcept>
+#include <string>
 
 #include "halfulp/oracle/nearest.hpp"
 
 namespace halfulp::oracle {
 namespace {
 
-constexpr unsigned kBits = 300;
-constexpr int kTrusted = 280;  // bits of a result that are right, with twenty to spare
-using Big = boost::multiprecision::number<
-    boost::multiprecision::cpp_bin_float<kBits, boost::multiprecision::digit_base_2, void, std::int64_t>>;
 using boost::multiprecision::cpp_int;
+
+/// Arithmetic on kBits bits, of which all but the last twenty are trusted after one elementary function.
+template <unsigned kBits>
+struct Arithmetic {
+  static constexpr int kTrusted = kBits - 20;
+  using Number = boost::multiprecision::number<
+      boost::multiprecision::cpp_bin_float<kBits, boost::multiprecision::digit_base_2, void, std::int64_t>>;
+
+  static Number from(const Exact& x) { return from_integer(x.numerator_hex()) / from_integer((Exact(1) / x).numerator_hex()); }
+  static Number from_integer(const std::string& hex) { return Number(cpp_int("0x" + hex)); }
+
+  static Exact exact(const Number& value) {
+    std::int64_t exponent = 0;
+    const Number mantissa = frexp(value, &exponent);  // in [0.5, 1)
+    const cpp_int integer(ldexp(mantissa, static_cast<int>(kBits)));
+    const cpp_int magnitude = abs(integer);
+    Exact sum;
+    for (unsigned shift = 0; shift < kBits; shift += 64) {
+      const auto limb = static_cast<std::uint64_t>((magnitude >> shift) & ~std::uint64_t{0});
+      sum += Exact::scaled_unsigned(limb, static_cast<int>(shift));
+    }
+    sum = sum.times_pow2(static_cast<int>(exponent) - static_cast<int>(kBits));
+    return integer < 0 ? -sum : sum;
+  }
+};
 
 constexpr CastPolicy kIeee = {.overflow = Overflow::overflow};
 
-Big to_big(const Exact& x) { return Big(cpp_int(x.numerator_string())) / Big(cpp_int(x.denominator_string())); }
-
-Exact to_exact(const Big& value) {
-  std::int64_t exponent = 0;
-  const Big mantissa = frexp(value, &exponent);  // in [0.5, 1)
-  const cpp_int integer(ldexp(mantissa, static_cast<int>(kBits)));
-  const cpp_int magnitude = abs(integer);
-  Exact sum;
-  for (unsigned shift = 0; shift < kBits; shift += 32) {
-    const auto limb = static_cast<std::uint64_t>((magnitude >> shift) & 0xffffffffu);
-    sum += Exact::scaled_unsigned(limb, static_cast<int>(shift));
-  }
-  sum = sum.times_pow2(static_cast<int>(exponent) - static_cast<int>(kBits));
-  return integer < 0 ? -sum : sum;
-}
-
-/// Rounds a value known to kTrusted bits. Exact results were taken out before, so it is not on a boundary.
-Value round_enclosed(const Exact& middle, const FormatSpec& to) {
-  const Exact error = middle.abs() * Exact::pow2(-kTrusted);
+/// The value that both ends of an enclosure round to; empty when they part.
+std::optional<Value> round_enclosed(const Exact& middle, int trusted, const FormatSpec& to) {
+  const Exact error = middle.abs() * Exact::pow2(-trusted);
   const Value low = rounded(value_from(middle - error), to, kIeee);
   const Value high = rounded(value_from(middle + error), to, kIeee);
-  if (!(low == high)) throw std::logic_error("transcendental: a result too near to a rounding boundary");
-  return low;
+  return low == high ? std::optional(low) : std::nullopt;
+}
+
+/// `function` of a number whose result is no boundary of `to`: exact results were taken out before. A boundary nearer than the
+/// narrow arithmetic can tell is left to the wide one.
+template <class Function>
+Value round_function(const Exact& x, int exponent, const FormatSpec& to, Function function) {
+  const auto in = [&]<unsigned kBits>(Arithmetic<kBits> arithmetic) {
+    const auto middle = arithmetic.exact(function(arithmetic.from(x)));
+    return round_enclosed(middle.times_pow2(exponent), arithmetic.kTrusted, to);
+  };
+  if (const auto narrow = in(Arithmetic<128>())) return *narrow;
+  if (const auto wide = in(Arithmetic<300>())) return *wide;
+  throw std::logic_error("transcendental: a result too near to a rounding boundary");
 }
 
 }  // namespace
@@ -53,7 +72,7 @@ Value log2_rounded(const Value& x, const FormatSpec& to) {
     const Exact exponent(x.magnitude.floor_log2());
     return exponent.is_zero() ? zero_value(false) : rounded(value_from(exponent), to, kIeee);
   }
-  return round_enclosed(to_exact(log2(to_big(x.magnitude))), to);
+  return round_function(x.magnitude, 0, to, [](const auto& number) { return log2(number); });
 }
 
 Value exp2_rounded(const Value& x, const FormatSpec& to) {
@@ -66,7 +85,7 @@ Value exp2_rounded(const Value& x, const FormatSpec& to) {
   const auto exponent = static_cast<int>(whole.to_int64().value());
   const Exact fraction = number - whole;
   if (fraction.is_zero()) return rounded(value_from(Exact::pow2(exponent)), to, kIeee);
-  return round_enclosed(to_exact(exp2(to_big(fraction))).times_pow2(exponent), to);
+  return round_function(fraction, exponent, to, [](const auto& number) { return exp2(number); });
 }
 
 }  // namespace halfulp::oracle

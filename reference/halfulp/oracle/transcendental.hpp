@@ -1,4 +1,4 @@
-// log2 and exp2, correctly rounded: enclosed in 300-bit arithmetic until both ends round alike.
+// log2 and exp2, correctly rounded: enclosed in 128-bit arithmetic, and in 300-bit arithmetic where the ends round apart.
 //
 // Decides: the one right result of a logarithm or an exponential, for steps that libraries do in float arithmetic.
 // Twin: the platform's libm, which is only claimed to be near it.
