@@ -145,10 +145,7 @@ ExactDot::Decoded ExactDot::decoded_b(std::span<const std::uint32_t> words) cons
 ExactUnpacked ExactDot::value(const Decoded& a, const Decoded& b) const {
   ExactUnpacked x;
   if (a.finite && b.finite) {
-    const detail::HalvesRow column = {b.high.data(), b.low.data()};
-    std::int64_t sum = 0;
-    detail::halves_dots({a.high.data(), a.low.data()}, &column, 1, a.high.size(), &sum);
-    put_integer(x, sum, a_.unit + b_.unit);
+    put_integer(x, detail::halves_dot({a.high.data(), a.low.data()}, {b.high.data(), b.low.data()}, a.high.size()), a_.unit + b_.unit);
   } else {
     x = value(std::span(a.words), std::span(b.words));
   }

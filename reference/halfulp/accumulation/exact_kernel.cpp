@@ -94,11 +94,10 @@ bool narrow_sum(const NarrowFloat& fa, const NarrowFloat& fb, const std::uint32_
 
 #if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
 
-void halves_sums(const HalvesRow& a, const HalvesRow* b, std::size_t columns, std::size_t count, std::int64_t* sums) {
-  for (std::size_t j = 0; j < columns; ++j) {
-    sums[j] = 0;
-    for (std::size_t i = 0; i < count; ++i) sums[j] += std::int64_t{(a.high[i] * 512) + a.low[i]} * ((b[j].high[i] * 512) + b[j].low[i]);
-  }
+std::int64_t halves_sum(HalvesRow a, HalvesRow b, std::size_t count) {
+  std::int64_t sum = 0;
+  for (std::size_t i = 0; i < count; ++i) sum += std::int64_t{(a.high[i] * 512) + a.low[i]} * ((b.high[i] * 512) + b.low[i]);
+  return sum;
 }
 
 #else
@@ -106,6 +105,20 @@ void halves_sums(const HalvesRow& a, const HalvesRow* b, std::size_t columns, st
 using D16 = hn::CappedTag<std::int16_t, kHalvesBlock>;
 using DS32 = hn::Repartition<std::int32_t, D16>;
 using DS64 = hn::Repartition<std::int64_t, D16>;
+
+using D32x4 = hn::CappedTag<std::int32_t, 4>;
+
+/// The sum of a vector's blocks of four lanes.
+template <class V>
+HWY_INLINE hn::Vec<D32x4> folded(V v) {
+  const hn::DFromV<V> d;
+  if constexpr (hn::MaxLanes(d) == 4) {
+    return v;
+  } else {
+    const hn::Half<decltype(d)> half;
+    return folded(hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
+  }
+}
 
 /// 2^18 sum(x) + 2^9 sum(y) + sum(z), whose sums over all lanes fit an int32.
 HWY_INLINE std::int64_t weighed(hn::Vec<DS32> x, hn::Vec<DS32> y, hn::Vec<DS32> z) {
@@ -115,25 +128,14 @@ HWY_INLINE std::int64_t weighed(hn::Vec<DS32> x, hn::Vec<DS32> y, hn::Vec<DS32> 
   const auto zz = hn::BitCast(d64, hn::Add(hn::InterleaveLower(d, z, z), hn::InterleaveUpper(d, z, z)));
   const auto lower = hn::BitCast(d, hn::InterleaveLower(d64, xy, zz)), upper = hn::BitCast(d, hn::InterleaveUpper(d64, xy, zz));
   const auto both = hn::Add(lower, upper);  // x y z z in every 128 bits
-  HWY_ALIGN std::int32_t sums[kHalvesBlock / 2];
-#if HWY_TARGET == HWY_AVX2
-  const hn::Half<DS32> half;
-  hn::Store(hn::Add(hn::LowerHalf(half, both), hn::UpperHalf(half, both)), half, sums);
-  const std::int32_t top = sums[0], middle = sums[1], bottom = sums[2];
-#else
-  hn::Store(both, d, sums);
-  std::int32_t top = sums[0], middle = sums[1], bottom = sums[2];
-  for (std::size_t i = 4; i < hn::Lanes(d); i += 4) {
-    top += sums[i];
-    middle += sums[i + 1];
-    bottom += sums[i + 2];
-  }
-#endif
+  const auto last = hn::BitCast(hn::Repartition<std::int64_t, D32x4>(), folded(both));
+  const std::int64_t x_y = hn::GetLane(last);
+  const auto top = static_cast<std::int32_t>(x_y), middle = static_cast<std::int32_t>(x_y >> 32), bottom = static_cast<std::int32_t>(hn::ExtractLane(last, 1));
   return std::int64_t{top} * 262144 + std::int64_t{middle} * 512 + bottom;
 }
 
 /// (h 2^9 + l)(h' 2^9 + l') by pairs of 16-bit products in 32-bit lanes, which are emptied before their sum can overflow.
-HWY_INLINE std::int64_t halves_sum(const HalvesRow& a, const HalvesRow& b, std::size_t count) {
+HWY_INLINE std::int64_t halves_sum(HalvesRow a, HalvesRow b, std::size_t count) {
   const D16 d16;
   const DS32 d32;
   constexpr std::size_t kStretch = std::size_t{1} << 12;  // 2^12 products of halves are at most 2^30, two such sums below 2^31
@@ -142,14 +144,12 @@ HWY_INLINE std::int64_t halves_sum(const HalvesRow& a, const HalvesRow& b, std::
   for (std::size_t i = 0; i < count;) {
     const std::size_t end = std::min(count, i + kStretch);
     auto top = hn::Zero(d32), middle = top, middle1 = top, bottom = top, top_rest = top, middle_rest = top, middle1_rest = top, bottom_rest = top;
-    for (; i < end; i += kHalvesBlock) {
-      for (std::size_t k = i; k < i + kHalvesBlock; k += lanes) {
-        const auto ah = hn::LoadU(d16, a.high + k), al = hn::LoadU(d16, a.low + k), bh = hn::LoadU(d16, b.high + k), bl = hn::LoadU(d16, b.low + k);
-        top = hn::ReorderWidenMulAccumulate(d32, ah, bh, top, top_rest);
-        middle = hn::ReorderWidenMulAccumulate(d32, ah, bl, middle, middle_rest);
-        middle1 = hn::ReorderWidenMulAccumulate(d32, al, bh, middle1, middle1_rest);
-        bottom = hn::ReorderWidenMulAccumulate(d32, al, bl, bottom, bottom_rest);
-      }
+    for (; i < end; i += lanes) {
+      const auto ah = hn::LoadU(d16, a.high + i), al = hn::LoadU(d16, a.low + i), bh = hn::LoadU(d16, b.high + i), bl = hn::LoadU(d16, b.low + i);
+      top = hn::ReorderWidenMulAccumulate(d32, ah, bh, top, top_rest);
+      middle = hn::ReorderWidenMulAccumulate(d32, ah, bl, middle, middle_rest);
+      middle1 = hn::ReorderWidenMulAccumulate(d32, al, bh, middle1, middle1_rest);
+      bottom = hn::ReorderWidenMulAccumulate(d32, al, bl, bottom, bottom_rest);
     }
     // The rests stay zero where an instruction adds pairs.
     total += weighed(hn::Add(top, top_rest), hn::Add(hn::Add(middle, middle_rest), hn::Add(middle1, middle1_rest)), hn::Add(bottom, bottom_rest));
@@ -157,11 +157,13 @@ HWY_INLINE std::int64_t halves_sum(const HalvesRow& a, const HalvesRow& b, std::
   return total;
 }
 
+#endif
+
+std::int64_t halves_one(HalvesRow a, HalvesRow b, std::size_t count) { return halves_sum(a, b, count); }
+
 void halves_sums(const HalvesRow& a, const HalvesRow* b, std::size_t columns, std::size_t count, std::int64_t* sums) {
   for (std::size_t j = 0; j < columns; ++j) sums[j] = halves_sum(a, b[j], count);
 }
-
-#endif
 
 }  // namespace HWY_NAMESPACE
 }  // namespace halfulp::accumulation::detail
@@ -171,7 +173,10 @@ HWY_AFTER_NAMESPACE();
 namespace halfulp::accumulation::detail {
 
 HWY_EXPORT(narrow_sum);
+HWY_EXPORT(halves_one);
 HWY_EXPORT(halves_sums);
+
+std::int64_t halves_dot(HalvesRow a, HalvesRow b, std::size_t count) { return HWY_DYNAMIC_DISPATCH(halves_one)(a, b, count); }
 
 void halves_dots(const HalvesRow& a, const HalvesRow* b, std::size_t columns, std::size_t count, std::int64_t* sums) {
   HWY_DYNAMIC_DISPATCH(halves_sums)(a, b, columns, count, sums);

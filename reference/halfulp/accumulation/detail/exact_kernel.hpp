@@ -28,6 +28,9 @@ struct HalvesRow {
 /// Rows of halves are padded with zeros to a multiple of this many.
 inline constexpr std::size_t kHalvesBlock = 32;
 
+/// sum(a*b) of rows of `count` halves, a multiple of kHalvesBlock and at most 2^16.
+std::int64_t halves_dot(HalvesRow a, HalvesRow b, std::size_t count);
+
 /// sums[j] = sum(a*b[j]) for `columns` rows of `count` halves each, a multiple of kHalvesBlock and at most 2^16.
 void halves_dots(const HalvesRow& a, const HalvesRow* b, std::size_t columns, std::size_t count, std::int64_t* sums);
 
