@@ -175,6 +175,9 @@ TEST(DiffRecipes, ZerosAreShownOnlyWhereNothingElseDiffers) {
   const json zeros =
       diff("mxfp4/deepgemm", "mxfp4/deepgemm,block=16");  // blocks of another length: no zero is needed
   EXPECT_FALSE(all_zero(zeros.at("input")));
+  const auto both = run({"diff", "cast:f16:e4m3", "cast:f16:e5m2", "--search", "all", "--max", "5"});
+  EXPECT_EQ(both.status, 2);
+  command::expect_one_error_line(both.error);
   const auto none = run({"diff", "kv_fp8/vllm", "kv_fp8/vllm_per_head", "--max", "500"});  // one given scale for all blocks
   EXPECT_EQ(none.status, 3);
   EXPECT_NE(none.out.find("none found"), std::string::npos);

@@ -61,6 +61,10 @@ TEST_F(Verify, a_text_filter_reads_and_writes_hexadecimal_lines) {
                  "line 1: '0x100': the code does not fit a word of 8 bits (e4m3)");
   expect_finding(exec(kSame, "printf '0x00\\n\\033[31m\\n'", 3, {"--text"}), "garbage",
                  "line 2: '\\x1b[31m'");
+  expect_finding(exec(kSame, "printf '0x00 0x01\\n'", 3, {"--text"}), "garbage",
+                 "line 1: '0x01' stands behind the words of a whole row, and a line is a row");
+  expect_finding(exec("recipe:mxfp8/ocp_floor", "printf '0x00\\n0x00\\n'", 3, {"--text"}), "garbage",
+                 "line 1 ends before all words of its row");
   expect_finding(exec(kSame, "cat; echo 0x00", 1, {"--text"}), "extra output", "1 more than the 256 rows");
 }
 

@@ -76,6 +76,8 @@ Json to_json(const recipes::CastDifference& d, const Side& a, const Side& b) {
 }  // namespace
 
 int diff_casts(const DiffOptions& options, const Globals& globals) {
+  if (options.search == "all" && options.most != 0)
+    throw InputError("--max " + std::to_string(options.most), "--search all tries every source code of casts", "leave out one of the two");
   Side a{options.a, make_plan(parse_cast_spec(options.a)), {}}, b{options.b, make_plan(parse_cast_spec(options.b)), {}};
   a.spec = spec_text(a.plan);
   b.spec = spec_text(b.plan);

@@ -85,7 +85,7 @@ Value exp2_rounded(const Value& x, const FormatSpec& to) {
   const auto exponent = static_cast<int>(whole.to_int64().value());
   const Exact fraction = number - whole;
   if (fraction.is_zero()) return rounded(value_from(Exact::pow2(exponent)), to, kIeee);
-  return round_function(fraction, exponent, to, [](const auto& number) { return exp2(number); });
+  return round_function(fraction, exponent, to, [](const auto& f) { return exp2(f); });
 }
 
 }  // namespace halfulp::oracle

@@ -29,11 +29,20 @@ void HexWords::finish_token(std::vector<std::byte>& words) {
                column.format + ")";
   }
   token_.clear();
+  if (garbage_.empty() && row_ended_) garbage_ = where + " stands behind the words of a whole row, and a line is a row";
   if (!garbage_.empty()) return;
   for (int i = 0; i < column.word_bytes; ++i) words.push_back(static_cast<std::byte>(word >> (8 * i)));
   if (++word_ < column.words_per_row) return;
   word_ = 0;
   column_ = (column_ + 1) % columns_.size();
+  row_ended_ = column_ == 0;
+}
+
+void HexWords::finish_line() {
+  if (garbage_.empty() && (column_ != 0 || word_ != 0))
+    garbage_ = "line " + grouped_digits(line_) + " ends before all words of its row";
+  row_ended_ = false;
+  ++line_;
 }
 
 void HexWords::add(std::string_view text, std::vector<std::byte>& words) {
@@ -43,7 +52,7 @@ void HexWords::add(std::string_view text, std::vector<std::byte>& words) {
     if (c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '#') {
       finish_token(words);
       comment_ = c == '#';
-      line_ += c == '\n' ? 1 : 0;
+      if (c == '\n') finish_line();
     } else if (token_.size() <= kLongestToken) {
       token_ += token_.size() < kLongestToken ? c : '~';  // too long to be a code: garbage
     }
@@ -52,6 +61,7 @@ void HexWords::add(std::string_view text, std::vector<std::byte>& words) {
 
 void HexWords::end(std::vector<std::byte>& words) {
   if (garbage_.empty()) finish_token(words);
+  if (column_ != 0 || word_ != 0) finish_line();
 }
 
 void append_hex_rows(const std::vector<KernelColumn>& columns, std::span<const std::byte> rows,
