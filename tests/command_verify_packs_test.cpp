@@ -105,6 +105,35 @@ TEST_F(Verify, an_expected_code_that_is_wrong_under_a_true_hash_is_refused) {
   }
 }
 
+TEST_F(Verify, flags_and_status_are_those_of_the_rows) {
+  for (const std::string spec : {"cast:bf16:e4m3", "decode:e4m3:f16"}) {
+    for (const bool of_level : {true, false}) {
+      for (const std::string column : {"flags", "status"}) {
+        const std::string name = "pack_" + spec.substr(0, 4) + column + (of_level ? "_level" : "_own"), pack = path(name);
+        ASSERT_EQ(command::run({"gen", spec, "-o", pack, "--quiet"}).status, 0);
+        std::string manifest = read(name + "/manifest.json");
+        if (manifest.find("\"" + column + "\"") == std::string::npos) continue;  // decodes have no status
+        json claims = json::parse(manifest);
+        if (!of_level) claims["seed"] = 1;
+        if (!of_level) claims["level"] = "specials";
+        if (!of_level) claims["completeness"] = "sampled";
+        manifest = claims.dump();
+        write(name + "/manifest.json", manifest);
+        const json true_one = got(pack, pack + "/expected.bin", 0);
+        EXPECT_EQ(true_one.value("own_rows", false), !of_level && spec[0] == 'c') << spec << " " << column;
+        std::string words = read(name + "/" + column + ".bin");
+        const std::size_t rows = read(name + "/expected.bin").size() / (spec[0] == 'c' ? 1 : 2), width = words.size() / rows;
+        words[rows / 3 * width] = static_cast<char>(words[rows / 3 * width] ^ 1);
+        write(name + "/" + column + ".bin", words);
+        write(name + "/manifest.json", forged(manifest, column, words, rows));
+        const Result result = command::run({"verify", pack, "--got", pack + "/expected.bin"});
+        EXPECT_EQ(result.status, 2) << spec << " " << column << result.out;
+        EXPECT_NE(result.error.find("row " + std::to_string(rows / 3) + ": its column " + column), std::string::npos) << result.error;
+      }
+    }
+  }
+}
+
 TEST_F(Verify, a_pack_without_rows_passes_nothing) {
   const std::string pack = path("pack");
   ASSERT_EQ(command::run({"gen", "cast:bf16:e4m3", "-o", pack, "--quiet"}).status, 0);

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "halfulp/vectors/pack_facts.hpp"
 
 namespace halfulp::vectors {
 namespace {
@@ -45,6 +46,7 @@ class PackJudge {
         seen_(expected_, pack.manifest().rows) {
     require_expected(expected_, columns_, path);
     if (pack.manifest().rows > 0) rows_ = require_claims(expected_, pack.manifest(), columns_, path);
+    require_facts(expected_, pack, columns_, rows_, path);
   }
 
   const PackRows& rows() const { return rows_; }
