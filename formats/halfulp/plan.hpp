@@ -15,6 +15,7 @@
 #include "halfulp/error.hpp"
 #include "halfulp/formats.hpp"
 #include "halfulp/literal.hpp"
+#include "halfulp/lookup.hpp"
 
 namespace halfulp {
 
@@ -59,9 +60,6 @@ CastRequest parse_cast_spec(std::string_view spec);
 /// The SPEC of a plan in canonical names: what `make_plan(parse_cast_spec(text))` turns into the same plan.
 std::string spec_text(const CastPlan& plan);
 
-/// The format called `name`; throws InputError with the nearest names.
-Format require_format(std::string_view name);
-
 /// Rounds an exact value to a source format as a literal is read: ties_to_even, overflow, NaN payload kept.
 /// Throws InputError where the format cannot hold the value (NaN, a negative …).
 std::uint64_t read_literal_as(const ExactUnpacked& value, const Format& format, std::string_view text);
@@ -76,8 +74,5 @@ constexpr std::uint64_t counter_random(std::uint64_t seed, std::uint64_t index) 
 
 /// Why a refused value was refused and what the user can name: the WHY and HOW TO MEND of the error line.
 std::pair<std::string_view, std::string_view> refusal_text(Refusal refusal);
-
-/// Up to three of `candidates` that are close to `name` by edit distance, as "a, b, c"; empty if none is.
-std::string nearest_names(std::string_view name, const std::vector<std::string_view>& candidates);
 
 }  // namespace halfulp

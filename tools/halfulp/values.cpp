@@ -25,20 +25,6 @@ int hex_digit(char c) {
 
 }  // namespace
 
-std::string quoted(std::string_view text) {
-  constexpr std::size_t kShown = 60;
-  std::size_t end = text.size();
-  if (end > kShown) {
-    end = kShown;
-    while (end > kShown - 4 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80)
-      --end;  // not inside a character
-  }
-  std::string shown = "'";
-  for (const char c : text.substr(0, end))
-    shown += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
-  return shown + (text.size() > end ? "…'" : "'");
-}
-
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kBlanks = " \t\r";
   const auto begin = text.find_first_not_of(kBlanks);

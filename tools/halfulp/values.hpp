@@ -10,12 +10,6 @@
 
 namespace halfulp::tool {
 
-/// `text` in quotes for an error line: at most 60 bytes, control characters replaced.
-std::string quoted(std::string_view text);
-inline std::string quoted(const std::string& text) {
-  return quoted(std::string_view(text));
-}  // not std::quoted
-
 /// `text` without blanks, tabs and carriage returns at its ends.
 std::string_view trimmed(std::string_view text);
 

@@ -25,10 +25,6 @@ constexpr std::int64_t kMostElements = 1 << 20;  ///< of one row's tensor
 constexpr std::string_view kVaried = "varied";
 constexpr std::string_view kSources[] = {"f32", "bf16", "f16"};
 
-std::string quoted(std::string_view text) {
-  return "'" + std::string(text.substr(0, 60)) + "'";
-}
-
 std::optional<std::int64_t> count_of(std::string_view text, std::int64_t most) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

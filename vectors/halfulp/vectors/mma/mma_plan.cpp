@@ -22,10 +22,6 @@ constexpr std::string_view kKeys[] = {"from",     "from_a",    "from_b",   "to",
                                       "contract", "zero_rule", "saturate", "k",  "order",    "nan"};
 constexpr std::size_t kMostProducts = 1 << 16;
 
-std::string quoted(std::string_view text) {
-  return "'" + std::string(text.substr(0, 60)) + "'";
-}
-
 int count_of(std::string_view key, std::string_view text) {
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
