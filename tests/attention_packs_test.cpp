@@ -1,12 +1,10 @@
-// Packs of attention: the same bytes on every thread count and SIMD level, read back, and what they do not
-// accept.
+// Packs of attention: the same bytes on every thread count, read back, and what they do not accept.
 #include <gtest/gtest.h>
 
 #include <fstream>
 
 #include "halfulp/attention/kernel_exact.hpp"
 #include "halfulp/attention/presets.hpp"
-#include "halfulp/batch.hpp"
 #include "halfulp/vectors/attention/pack.hpp"
 #include "halfulp/vectors/attention/verify.hpp"
 #include "tensor_files.hpp"
@@ -38,25 +36,6 @@ TEST(AttentionPacks, TheSameBytesOnEveryThreadCount) {
     EXPECT_EQ(pack->manifest().spec, spec);
     EXPECT_EQ(read_attention_pack(*pack).rows.cases.size(), 2u);
   }
-}
-
-TEST(AttentionPacks, TheSameBytesOnEverySimdLevel) {
-  const TemporaryFolder folder;
-  const std::string own(simd_level());
-  std::size_t levels = 0;
-  for (const char* preset : {"fa3_like", "flashinfer_like", "sage_like", "fa4_like"}) {
-    const std::string spec = std::string("attention:") + preset + kSmall;
-    std::string first;
-    for (const std::string_view level : simd_targets()) {
-      ASSERT_TRUE(set_simd_level(level));
-      const std::string bytes = written(spec, folder / (preset + std::string(level) + ".npz"), 2);
-      if (first.empty()) first = bytes;
-      EXPECT_EQ(bytes, first) << spec << " " << level;
-      ++levels;
-    }
-  }
-  EXPECT_TRUE(set_simd_level(own));
-  EXPECT_GT(levels, 4u);
 }
 
 TEST(AttentionPacks, EveryStageOfTheGoldenRowsIsThatOfTheExactTwin) {
