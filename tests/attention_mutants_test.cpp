@@ -224,6 +224,58 @@ TEST(AttentionMutants, WithTheOrderUnknownEnclosuresHoldForEveryOrder) {
   }
 }
 
+/// No violation is reported that was found only once, on probes or on random data.
+TEST(AttentionMutants, EveryViolationOfEveryMutantIsReChecked) {
+  std::size_t enclosed = 0, violating = 0;
+  for (const AttentionMutant& mutant : attention_mutants()) {
+    AttentionPlan plan = parse_attention_spec(mutant.spec);
+    for (const bool order_unknown : {false, true}) {
+      plan.order_unknown = order_unknown;
+      plan.stages = !order_unknown;
+      const AttentionRows rows = attention_rows(plan, Level::stratified, 0);
+      const auto expected = order_unknown ? std::vector<AttentionAnswer>{} : answers(plan, rows.cases);
+      const AttentionTally tally = judge_attention(plan, rows, expected, mutant.kernel(plan, rows.cases), {}, 2);
+      EXPECT_EQ(tally.claims.rechecked, tally.claims.violated) << mutant.name;
+      enclosed += tally.claims.enclosed;
+      violating += tally.claims.violated > 0 ? 1 : 0;
+    }
+  }
+  EXPECT_GT(violating, 80u);
+  EXPECT_GT(enclosed, 500u);
+}
+
+/// An answer that lies in every word, with many query rows: more rows violate than any sample would hold.
+TEST(AttentionJudge, EveryWordOfALyingAnswerIsReChecked) {
+  const AttentionPlan plan = parse_attention_spec("attention:fa3_like,out=bf16,order=unknown,queries=8");
+  const AttentionRows rows = attention_rows(plan, Level::stratified, 0);
+  std::vector<AttentionAnswer> lies(rows.cases.size(), AttentionAnswer{std::vector<std::uint32_t>(4 * 8 * 4, 0x7f00)});
+  const AttentionTally tally = judge_attention(plan, rows, {}, lies, {}, 2);
+  EXPECT_EQ(tally.claims.rechecked, tally.claims.violated);
+  EXPECT_EQ(tally.claims.enclosed, 4u * 4 * 8 * 4);  // every element of every random row
+  EXPECT_EQ(tally.claims.admissible, 0u);
+}
+
+/// The second look at a claim is no copy of the first: an oracle casts the ends, and nothing is rounded before.
+TEST(AttentionJudge, ExactClaimsExcludeWhatTheyMust) {
+  constexpr FormatSpec kBf16 = spec_of("bf16");
+  const attention::Claim one = {1, 1, true}, wide = {-0.5, 2, true};
+  EXPECT_FALSE(attention::excluded_exactly(kBf16, one, 0, 0x3f80));
+  EXPECT_TRUE(attention::excluded_exactly(kBf16, one, 0, 0x3f81));
+  EXPECT_TRUE(attention::excluded_exactly(kBf16, one, 0, 0x3f7f));
+  EXPECT_TRUE(attention::excluded_exactly(kBf16, one, 0, 0xbf80));
+  EXPECT_TRUE(attention::excluded_exactly(kBf16, one, 0, 0x7fc0));  // NaN
+  EXPECT_TRUE(attention::excluded_exactly(kBf16, one, 0, 0x7f80));  // Inf
+  EXPECT_TRUE(attention::excluded_exactly(kBf16, one, 0, 0xff80));
+  // 1 + 2^-8 is the tie between 0x3f80 and 0x3f81, and goes to the even one: only more than that admits 0x3f81.
+  EXPECT_TRUE(attention::excluded_exactly(kBf16, one, 0x1p-8, 0x3f81));
+  EXPECT_FALSE(attention::excluded_exactly(kBf16, one, 0x1.000001p-8, 0x3f81));
+  // A room that a double cannot hold beside the end still counts.
+  EXPECT_TRUE(attention::excluded_exactly(kBf16, {1 + 0x1p-8, 1 + 0x1p-8, true}, 0, 0x3f81));
+  EXPECT_FALSE(attention::excluded_exactly(kBf16, {1 + 0x1p-8, 1 + 0x1p-8, true}, 0x1p-300, 0x3f81));
+  for (const std::uint32_t word : {0x0000u, 0x8000u, 0xbf00u, 0x4000u}) EXPECT_FALSE(attention::excluded_exactly(kBf16, wide, 0, word));
+  EXPECT_FALSE(attention::excluded_exactly(kBf16, {0, 0, true}, 0, 0x8000));  // both zeros are one number
+}
+
 /// Hardware promises exp2 and reciprocals to 2^-22: results that far off break nothing where the arithmetic is not stated.
 TEST(AttentionJudge, ApproximateFunctionsAreNoViolationWhereTheOrderIsUnknown) {
   const AttentionPlan any = parse_attention_spec("attention:any,sinks=yes");

@@ -1,6 +1,9 @@
 // Verdicts and error budgets: right results are never a violation, wrong ones are found where a proof is possible.
 #include <gtest/gtest.h>
 
+#include <set>
+#include <tuple>
+
 #include "attention_enclosure_terms.hpp"
 #include "halfulp/attention/error_budget.hpp"
 #include "halfulp/error.hpp"
@@ -8,7 +11,7 @@
 namespace {
 
 using namespace attention_enclosure;  // NOLINT: one test program
-using halfulp::attention::judge, halfulp::attention::Judgement, halfulp::attention::Verdict;
+using halfulp::attention::judge, halfulp::attention::Judgement, halfulp::attention::Recheck, halfulp::attention::Verdict;
 
 std::size_t count(const Judgement& judgement, Verdict verdict) { return judgement.counts[static_cast<std::size_t>(verdict)]; }
 
@@ -171,6 +174,53 @@ TEST(AttentionVerdict, ScoresThatDependOnTheZeroRuleAreUndecided) {
   EXPECT_EQ(judge(budget, problem.view(), std::vector<std::uint32_t>{e4m3(3)}).exit_status(), 1);  // neither 2 nor 4
 }
 
+/// More rows with violations than any sample: every one is confirmed, and threads change nothing.
+TEST(AttentionVerdict, EveryViolationOfManyRowsIsConfirmed) {
+  Random random(6);
+  Budget budget;
+  budget.kernel.out = "e4m3";
+  const OwnedProblem problem = random_problem(random, budget.kernel, {2, 1, 20, 30, 8, 3}, Operands::normal);
+  const std::vector<std::uint32_t> lies(120, 0x7e);  // 448
+  std::set<std::size_t> rows;
+  const Recheck counting = [&](const Budget& b, const halfulp::attention::Problem& p, std::span<const std::size_t> some, unsigned threads) {
+    for (const std::size_t row : some) EXPECT_TRUE(rows.insert(row).second);
+    return halfulp::attention::enclose_wide(b, p, some, threads);
+  };
+  const Judgement judgement = judge(budget, problem.view(), lies, 1, counting);
+  EXPECT_EQ(count(judgement, Verdict::violation), judgement.violations.size());
+  std::set<std::size_t> violated;
+  for (const auto& violation : judgement.violations) violated.insert(violation.row);
+  EXPECT_EQ(rows, violated);
+  EXPECT_GT(rows.size(), 30u);
+  const Judgement again = judge(budget, problem.view(), lies, 3);
+  ASSERT_EQ(again.violations.size(), judgement.violations.size());
+  for (std::size_t i = 0; i < again.violations.size(); ++i) {
+    const auto &a = again.violations[i], &b = judgement.violations[i];
+    EXPECT_EQ(std::tie(a.row, a.dim, a.code, a.low, a.high), std::tie(b.row, b.dim, b.code, b.low, b.high));
+  }
+}
+
+/// A second enclosure that does not exclude what the first one does is a fault of ours, never a verdict.
+TEST(AttentionVerdict, ARecheckThatContradictsIsAFault) {
+  Random random(7);
+  Budget budget;
+  budget.kernel.out = "e4m3";
+  const OwnedProblem problem = random_problem(random, budget.kernel, {1, 1, 2, 10, 8, 2}, Operands::normal);
+  const std::vector<std::uint32_t> lies = {0x7e, 0x7e, 0x7e, 0x7e};
+  ASSERT_EQ(judge(budget, problem.view(), lies).exit_status(), 1);
+  for (const bool bounded : {true, false}) {
+    const Recheck other = [&](const Budget&, const halfulp::attention::Problem&, std::span<const std::size_t> some, unsigned) {
+      return std::vector<halfulp::attention::Enclosure>(some.size() * 2, {bounded, -500, 500, 0, 0});
+    };
+    EXPECT_THROW((void)judge(budget, problem.view(), lies, 1, other), std::logic_error);
+  }
+  // Where nothing is violated nothing is asked.
+  const auto right = halfulp::attention::run(budget.kernel, problem.view()).O;
+  EXPECT_NO_THROW((void)judge(budget, problem.view(), right, 1, Recheck([](const auto&, const auto&, auto, unsigned) -> std::vector<halfulp::attention::Enclosure> {
+    throw std::logic_error("asked");
+  })));
+}
+
 /// Intervals in doubles hold those in 256 bits: where both are known, the wide one lies within.
 TEST(AttentionVerdict, DoublesHoldTheWideIntervals) {
   std::size_t compared = 0, outside = 0;
@@ -180,7 +230,8 @@ TEST(AttentionVerdict, DoublesHoldTheWideIntervals) {
     const Case c = random_case(random);
     const OwnedProblem problem = random_problem(random, c.budget.kernel, c.shape, c.kind);
     const auto narrow = halfulp::attention::enclose(c.budget, problem.view());
-    const auto wide = halfulp::attention::enclose_wide(c.budget, problem.view(), 0);
+    const std::vector<std::size_t> first = {0};
+    const auto wide = halfulp::attention::enclose_wide(c.budget, problem.view(), first);
     for (std::size_t d = 0; d < wide.size(); ++d) {
       if (!narrow[d].bounded || !wide[d].bounded) continue;
       ++compared;

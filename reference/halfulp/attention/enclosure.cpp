@@ -1,8 +1,12 @@
 // The true result, and the end of a kernel; see enclosure.hpp.
 #include "halfulp/attention/enclosure.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <thread>
 
+#include "halfulp/accumulation/detail/gemm_tile.hpp"
 #include "halfulp/attention/detail/enclosure_row.hpp"
 
 namespace halfulp::attention {
@@ -79,6 +83,17 @@ void enclose_row(const Context& context, std::size_t row, Enclosure* out) {
   }
 }
 
+template <class N>
+std::vector<Enclosure> enclose_rows(const Budget& budget, const Problem& problem, std::span<const std::size_t> rows, unsigned threads) {
+  const Context context(budget, problem);
+  const std::size_t dims = problem.shape.value_dim;
+  std::vector<Enclosure> all(rows.size() * dims);
+  const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+  accumulation::detail::for_each_task(rows.size(), static_cast<int>(threads == 0 ? cores : threads),
+                                      [&](std::size_t i) { enclose_row<N>(context, rows[i], all.data() + i * dims); });
+  return all;
+}
+
 }  // namespace
 
 double stale_rise(const Context& context) {
@@ -94,19 +109,14 @@ std::string_view name_of(Term term) {
   return kNames[static_cast<std::size_t>(term)];
 }
 
-std::vector<Enclosure> enclose(const Budget& budget, const Problem& problem) {
-  const detail::Context context(budget, problem);
-  const Shape& shape = problem.shape;
-  std::vector<Enclosure> all(shape.query_heads * shape.queries * shape.value_dim);
-  for (std::size_t row = 0; row < shape.query_heads * shape.queries; ++row) detail::enclose_row<double>(context, row, &all[row * shape.value_dim]);
-  return all;
+std::vector<Enclosure> enclose(const Budget& budget, const Problem& problem, unsigned threads) {
+  std::vector<std::size_t> rows(problem.shape.query_heads * problem.shape.queries);
+  std::iota(rows.begin(), rows.end(), std::size_t{0});
+  return detail::enclose_rows<double>(budget, problem, rows, threads);
 }
 
-std::vector<Enclosure> enclose_wide(const Budget& budget, const Problem& problem, std::size_t row) {
-  const detail::Context context(budget, problem);
-  std::vector<Enclosure> all(problem.shape.value_dim);
-  detail::enclose_row<detail::Wide>(context, row, all.data());
-  return all;
+std::vector<Enclosure> enclose_wide(const Budget& budget, const Problem& problem, std::span<const std::size_t> rows, unsigned threads) {
+  return detail::enclose_rows<detail::Wide>(budget, problem, rows, threads);
 }
 
 }  // namespace halfulp::attention

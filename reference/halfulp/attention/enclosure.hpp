@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -57,10 +58,10 @@ struct Enclosure {
 };
 
 /// [row, value_dim], rows as in Stages. Throws InputError where the model has no bound (block scales, flushing models) or a format is
-/// not a floating one.
-std::vector<Enclosure> enclose(const Budget& budget, const Problem& problem);
+/// not a floating one. `threads` (0: all cores) changes no number.
+std::vector<Enclosure> enclose(const Budget& budget, const Problem& problem, unsigned threads = 1);
 
-/// One row in 256 bits.
-std::vector<Enclosure> enclose_wide(const Budget& budget, const Problem& problem, std::size_t row);
+/// Some rows in 256 bits: [place in `rows`, value_dim].
+std::vector<Enclosure> enclose_wide(const Budget& budget, const Problem& problem, std::span<const std::size_t> rows, unsigned threads = 1);
 
 }  // namespace halfulp::attention

@@ -3,6 +3,7 @@
 // Sums are written in units of a fixed M, the most that the largest score can be: a number made under a maximum m counts
 // 2^((m - M) L), at most 2^0, and the quotient O / l does not feel the choice. A key meets maxima from S (less what a stale rule keeps)
 // to M, which differ from tile to tile; each of them rises at most once per larger score.
+#include <algorithm>
 #include <cmath>
 
 #include "halfulp/attention/detail/enclosure_row.hpp"
@@ -24,6 +25,7 @@ class AnyOrder {
     for (const I& S : scores_) M_ = larger(M_, S);
     M_ = I(M_.hi, M_.hi);
     points_ = context.budget.scores == Scores::as_model && !kernel_.softcap && !kernel_.threshold && scores_.size() <= 64;
+    count_rises();
   }
 
   Sums<N> run() {
@@ -34,9 +36,9 @@ class AnyOrder {
     for (std::size_t k = 0; k < n; ++k) {
       const I chain = rescale_chain(k);
       slop = std::max(slop, chain.hi);
-      const I P = weight(k) * chain;
+      const I W = weight(k), P = W * chain;
       const bool has_v = k < row_.keys.size();
-      if (has_v) weights[k] = code_weight(k) * chain;
+      if (has_v) weights[k] = code_weight(k, W) * chain;
       // Each rescale rounds l once more; flushed or subnormal numbers lose or gain less than `lost`.
       const bool codes = kernel_.sum_of == SumOf::quantized && has_v;
       const double flushed = lost(k) * (codes ? 2 * std::max(1.0, prescale()) : 1);
@@ -48,13 +50,18 @@ class AnyOrder {
   }
 
  private:
-  /// Times that a running maximum over the key can rise.
-  std::size_t rises(std::size_t k) const {
-    if (kernel_.threshold) return scores_.size() - 1;
-    std::size_t count = 0;
-    for (std::size_t i = 0; i < scores_.size(); ++i) count += i != k && scores_[k].lo < scores_[i].hi ? 1 : 0;
-    return count;
+  /// Scores that may be above each one. With a threshold all the others may make its maximum rise.
+  void count_rises() {
+    std::vector<N> tops;
+    for (const I& S : scores_) tops.push_back(S.hi);
+    std::sort(tops.begin(), tops.end());
+    for (const I& S : scores_) {
+      const auto above = static_cast<std::size_t>(tops.end() - std::upper_bound(tops.begin(), tops.end(), S.lo));
+      rises_.push_back(kernel_.threshold ? scores_.size() - 1 : above - (S.lo < S.hi ? 1 : 0));
+    }
   }
+  /// Times that a running maximum over the key can rise.
+  std::size_t rises(std::size_t k) const { return rises_[k]; }
 
   double prescale() const { return kernel_.prescale ? static_cast<double>(*kernel_.prescale) : 1; }
 
@@ -94,10 +101,9 @@ class AnyOrder {
     return std::exp2(static_cast<double>(kernel_.offset) + stale_) * prescale() * (1 + error);
   }
 
-  /// The decoded code of P in units of M: x = W / A is cast, A = 2^((m - M) L) from the key's own score to 1.
-  I code_weight(std::size_t k) const {
+  /// The decoded code of P, whose weight is W, in units of M: x = W / A is cast, A = 2^((m - M) L) from the key's own score to 1.
+  I code_weight(std::size_t k, I W) const {
     const double scale = prescale();
-    I W = weight(k);
     if (kernel_.prescale) W = W * I(scale) * one_around<N>(kUnit);
     W = (W + I::between(-lost(k) * scale, lost(k) * scale)).at_least(0);
     if (points_) {
@@ -163,6 +169,7 @@ class AnyOrder {
   std::size_t dims_;
   double stale_;
   std::vector<I> scores_;
+  std::vector<std::size_t> rises_;
   I M_;
   bool points_ = false;
 };

@@ -58,11 +58,10 @@ Interval<N> number_tanh(const N& x) {
 /// x / 2^exponent rounded to an integer, ties to even.
 double nearest_integer(const Wide& x, int exponent) {
   bool inexact = false;
-  const Wide::Integer halves = x.floor_of(exponent - 1, inexact);
-  Wide::Integer whole = (halves - (bit_test(abs(halves), 0) ? 1 : 0)) / 2;
-  const bool half = bit_test(abs(halves), 0);
-  if (half && (inexact || bit_test(abs(whole), 0))) ++whole;
-  return static_cast<double>(static_cast<std::int64_t>(whole));
+  const std::int64_t halves = x.floor_of(exponent - 1, inexact), half = halves & 1;
+  std::int64_t whole = (halves - half) / 2;
+  if (half != 0 && (inexact || (whole & 1) != 0)) ++whole;
+  return static_cast<double>(whole);
 }
 
 }  // namespace

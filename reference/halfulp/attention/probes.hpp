@@ -78,4 +78,8 @@ struct Admitted {
 };
 Admitted admitted(const FormatSpec& format, const Claim& claim);
 
+/// Whether no number from low - loose to high + loose has this word: in rational numbers, the ends cast by the oracle. NaN is no number.
+/// Requires claim.made.
+bool excluded_exactly(const FormatSpec& format, const Claim& claim, double loose, std::uint32_t word);
+
 }  // namespace halfulp::attention

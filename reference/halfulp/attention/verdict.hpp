@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -28,7 +29,7 @@ struct Judged {
   std::uint32_t low = 0, high = 0;  ///< codes of the ends
 };
 
-/// A violation. Those of the first `most_wide_rows` rows that have any are confirmed in 256-bit intervals.
+/// A violation, with the ends that 256 bits give.
 struct Violation {
   std::size_t row = 0, dim = 0;
   std::uint32_t code = 0, low = 0, high = 0;
@@ -37,19 +38,19 @@ struct Violation {
 struct Judgement {
   std::vector<Judged> elements;            ///< [row, value_dim]
   std::array<std::size_t, 4> counts = {};  ///< per verdict
-  std::vector<Violation> violations;
-  std::size_t wide_rows = 0;     ///< rows that were enclosed once more in 256 bits
-  std::size_t rechecked = 0;     ///< violations among them that stand
-  bool overturned = false;       ///< one did not stand
+  std::vector<Violation> violations;       ///< every one was found twice: in doubles and in 256 bits
   /// 1 with any violation; 3 when nothing was forced or something is undecided (and so for no elements at all); else 0.
   int exit_status() const;
 };
 
-/// Judges output codes [row, value_dim] of the format budget.kernel.out. Throws InputError when their number is not that of the problem.
-/// A violation that the wide intervals do not confirm gets their verdict; from then on every row with a violation is enclosed in them,
-/// whatever `most_wide_rows` says. Intervals of double are rounded outward, too: what they exclude is excluded; the wide ones guard
-/// against a fault of their arithmetic, and cost a second per row of some hundred keys and channels.
-Judgement judge(const Budget& budget, const Problem& problem, std::span<const std::uint32_t> codes,
-                std::size_t most_wide_rows = SIZE_MAX);
+/// Encloses rows of a problem once more: [place in `rows`, value_dim].
+using Recheck = std::function<std::vector<Enclosure>(const Budget&, const Problem&, std::span<const std::size_t> rows, unsigned threads)>;
+
+/// Judges output codes [row, value_dim] of the format budget.kernel.out; `threads` (0: all cores) changes nothing. Throws InputError when
+/// their number is not that of the problem. Intervals of double are rounded outward: what they exclude is excluded. All the same each
+/// violation is enclosed once more, and where the second enclosure does not exclude the code, too, the arithmetic of one of them is at
+/// fault: then judge() throws std::logic_error and gives no verdict.
+Judgement judge(const Budget& budget, const Problem& problem, std::span<const std::uint32_t> codes, unsigned threads = 1,
+                const Recheck& recheck = enclose_wide);
 
 }  // namespace halfulp::attention

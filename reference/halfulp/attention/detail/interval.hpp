@@ -73,7 +73,7 @@ struct Interval {
   N lo = D::of(0), hi = D::of(0);
 
   Interval() = default;
-  Interval(double x) : lo(D::of(x)), hi(D::of(x)) {}  // NOLINT(google-explicit-constructor): a double is exact
+  Interval(double x) : lo(D::of(x)), hi(lo) {}  // NOLINT(google-explicit-constructor): a double is exact
   Interval(const N& low, const N& high) : lo(low), hi(high) {}
 
   static Interval between(double low, double high) { return {D::of(low), D::of(high)}; }
@@ -88,7 +88,8 @@ struct Interval {
   friend Interval operator-(const Interval& a, const Interval& b) { return a + -b; }
   friend Interval operator*(const Interval& a, const Interval& b) {
     const N zero = D::of(0);
-    if (!(a.lo < zero) && !(b.lo < zero)) return {D::mul(a.lo, b.lo, Side::down), D::mul(a.hi, b.hi, Side::up)};
+    if (!(a.lo < zero)) return {D::mul(b.lo < zero ? a.hi : a.lo, b.lo, Side::down), D::mul(b.hi < zero ? a.lo : a.hi, b.hi, Side::up)};
+    if (!(b.lo < zero)) return b * a;
     return {std::min(std::min(D::mul(a.lo, b.lo, Side::down), D::mul(a.lo, b.hi, Side::down)),
                      std::min(D::mul(a.hi, b.lo, Side::down), D::mul(a.hi, b.hi, Side::down))),
             std::max(std::max(D::mul(a.lo, b.lo, Side::up), D::mul(a.lo, b.hi, Side::up)),

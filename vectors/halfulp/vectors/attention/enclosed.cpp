@@ -5,19 +5,18 @@
 namespace halfulp::vectors {
 
 ClaimTally judge_enclosed(const AttentionPlan& plan, const attention::Case& c, const AttentionAnswer& answer,
-                          std::size_t& wide_rows) {
+                          unsigned threads) {
   const attention::Case cached = through_cache(plan, {c}).front();
   const attention::Gathered given = attention::gathered(plan.kernel, cached);
   const attention::Judgement judgement =
-      attention::judge({.kernel = plan.kernel}, given.problem(), answer.back(), wide_rows);
-  wide_rows = judgement.overturned ? SIZE_MAX : wide_rows - judgement.wide_rows;
+      attention::judge({.kernel = plan.kernel}, given.problem(), answer.back(), threads);
   const auto count = [&](attention::Verdict verdict) {
     return static_cast<std::uint64_t>(judgement.counts[static_cast<std::size_t>(verdict)]);
   };
   ClaimTally tally;
   tally.violated = count(attention::Verdict::violation);
   tally.enclosed = tally.violated;
-  tally.rechecked = judgement.rechecked;
+  tally.rechecked = judgement.violations.size();
   tally.forced = count(attention::Verdict::forced);
   tally.admissible = count(attention::Verdict::admissible);
   tally.undecided = count(attention::Verdict::undecided);

@@ -7,9 +7,9 @@
 namespace halfulp::vectors {
 
 /// Every element of O against the codes that the budget of the plan's kernel admits in any tile order and
-/// split, under its PV model; violations of the first `wide_rows` query rows that have any are confirmed in wide
-/// intervals. `wide_rows` is left with what remains of it: everything, once a violation did not stand.
+/// split, under its PV model. Every violation is confirmed in 256-bit intervals; throws std::logic_error where
+/// they contradict.
 ClaimTally judge_enclosed(const AttentionPlan& plan, const attention::Case& c, const AttentionAnswer& answer,
-                          std::size_t& wide_rows);
+                          unsigned threads = 1);
 
 }  // namespace halfulp::vectors

@@ -30,7 +30,7 @@ struct ClaimTally {
   std::uint64_t admissible = 0;  ///< among several
   std::uint64_t undecided = 0;   ///< nothing bounds it
   std::uint64_t enclosed = 0;    ///< of the violated ones: on random data, by an enclosure
-  std::uint64_t rechecked = 0;   ///< of those: enclosed once more in 256 bits, and outside again
+  std::uint64_t rechecked = 0;   ///< of the violated ones: all; in rational numbers, or enclosed again in 256 bits
   std::string first;             ///< the first violation in words
   void add(const ClaimTally& other);
 };
@@ -59,13 +59,15 @@ struct AttentionTally {
 using AttentionProgress = std::function<void(const char* what, std::size_t done, std::size_t total)>;
 
 /// `answers[i]` belongs to row i; empty ones were not given, an empty column neither. `expected` may be
-/// empty where the order is unknown.
+/// empty where the order is unknown. No violation is counted before it is found a second time, in exact or wide
+/// arithmetic; throws std::logic_error where that contradicts. `threads` (0: all cores) changes nothing.
 AttentionTally judge_attention(const AttentionPlan& plan, const AttentionRows& rows,
                                const std::vector<AttentionAnswer>& expected,
                                const std::vector<AttentionAnswer>& answers,
-                               const AttentionProgress& progress = {});
+                               const AttentionProgress& progress = {}, unsigned threads = 1);
 
-/// Claims of one probe against its answer. `twin`: the answer that it must repeat, where it must.
+/// Claims of one probe against its answer. `twin`: the answer that it must repeat, where it must. Violations are
+/// checked again in rational numbers; throws std::logic_error where those contradict.
 ClaimTally judge_probe(const AttentionPlan& plan, const attention::Probe& probe,
                        const AttentionAnswer& answer, const AttentionAnswer* twin);
 

@@ -79,11 +79,12 @@ void add_first(const AttentionRun& run, Report& report) {
 }
 
 std::string claims_text(const ClaimTally& claims) {
-  const std::string confirmed =
-      claims.enclosed == 0 ? ""
-                           : " (" + grouped_digits(claims.enclosed) + " on random data, " +
-                                 grouped_digits(claims.rechecked) + " of them re-checked in 256 bits)";
-  return grouped_digits(claims.violated) + " violated" + confirmed + ", " + grouped_digits(claims.forced) +
+  std::string again;
+  if (claims.violated > 0)
+    again = " (" + grouped_digits(claims.rechecked) + " re-checked: " +
+            grouped_digits(claims.rechecked - claims.enclosed) + " in rational numbers, " +
+            grouped_digits(claims.enclosed) + " on random data in 256 bits)";
+  return grouped_digits(claims.violated) + " violated" + again + ", " + grouped_digits(claims.forced) +
          " forced, " + grouped_digits(claims.admissible) + " admissible" +
          (claims.undecided == 0 ? "" : ", " + grouped_digits(claims.undecided) + " undecided");
 }

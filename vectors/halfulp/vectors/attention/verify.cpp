@@ -45,8 +45,9 @@ AttentionRun started(const AttentionPlan& plan, AttentionRows rows, int threads)
   return run;
 }
 
-void judge(AttentionRun& run, const AttentionProgress& progress) {
-  run.tally = judge_attention(run.plan, run.rows, run.expected, run.answers, progress);
+void judge(AttentionRun& run, const AttentionProgress& progress, int threads) {
+  run.tally = judge_attention(run.plan, run.rows, run.expected, run.answers, progress,
+                              static_cast<unsigned>(threads));
   if (run.tally.rows_wrong == 0) return;
   std::uint64_t by_spec = 0;
   for (std::size_t row = 0; row < run.answers.size(); ++row)
@@ -81,7 +82,7 @@ AttentionRun verify_attention(const AttentionPlan& plan, AttentionRows rows, con
   const auto start = std::chrono::steady_clock::now();
   run.answers = kernel(plan, run.rows.cases);
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  judge(run, progress);
+  judge(run, progress, threads);
   return run;
 }
 
@@ -136,7 +137,7 @@ AttentionRun verify_attention(const AttentionPlan& plan, AttentionRows rows, con
                                                 row * outputs[c].row_bytes(), outputs[c].row_bytes())));
     run.answers.push_back(std::move(answer));
   }
-  judge(run, progress);
+  judge(run, progress, threads);
   return run;
 }
 
