@@ -83,7 +83,7 @@ std::string verdict_json(const Verdict& verdict) {
                {"mismatches", tally.mismatched},
                {"refused", tally.refused},
                {"seconds", verdict.seconds},
-               {"reproduce", reproduce_command(verdict)}};
+               {"reproduce", verify_command(verdict.subject, verdict.option, verdict.of_pack, verdict.level, verdict.seed)}};
   if (verdict.own_rows) json["own_rows"] = true;  // so `level` and `seed` do not name them
   if (!verdict.unclaimed.empty()) json["unclaimed"] = verdict.unclaimed;
   Json findings = Json::array();

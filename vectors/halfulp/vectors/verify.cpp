@@ -50,11 +50,12 @@ std::string verdict_word(const Verdict& verdict) {
   return verdict.passed() ? "bit-exact" : "incomplete";
 }
 
-std::string reproduce_command(const Verdict& verdict) {
-  std::string command = "halfulp verify " + shell_quoted(verdict.subject) + " " + verdict.option;
-  if (verdict.of_pack) return command;
-  command += " --level " + std::string(name_of(verdict.level));
-  if (verdict.seed != 0) command += " --seed " + std::to_string(verdict.seed);
+std::string verify_command(const std::string& subject, const std::string& option, bool of_pack, Level level,
+                           std::uint64_t seed) {
+  std::string command = "halfulp verify " + shell_quoted(subject) + " " + option;
+  if (of_pack) return command;
+  command += " --level " + std::string(name_of(level));
+  if (seed != 0) command += " --seed " + std::to_string(seed);
   return command;
 }
 

@@ -44,8 +44,9 @@ struct Verdict {
 /// MISMATCH, bit-exact or incomplete.
 std::string verdict_word(const Verdict& verdict);
 
-/// The command that gives this verdict again.
-std::string reproduce_command(const Verdict& verdict);
+/// The command that gives a verdict again; a pack has its level and seed in itself.
+std::string verify_command(const std::string& subject, const std::string& option, bool of_pack, Level level,
+                           std::uint64_t seed);
 
 /// The SPEC of a cast or a decode: the cast that it is, and its canonical text.
 struct CastSpec {

@@ -70,15 +70,8 @@ std::string details_of(const AttentionPlan& plan, const AttentionRows& rows) {
 
 Manifest manifest_of(const AttentionPlan& plan, Level level, std::uint64_t seed,
                      const AttentionRows& rows) {
-  Manifest manifest;
-  manifest.generator = "halfulp " HALFULP_VERSION;
-  manifest.kind = "attention";
-  manifest.spec = spec_text(plan);
+  Manifest manifest = sampled_manifest("attention", spec_text(plan), level, seed, rows.cases.size());
   manifest.details = details_of(plan, rows);
-  manifest.rows = rows.cases.size();
-  manifest.seed = seed;
-  manifest.level = level;
-  manifest.completeness = Completeness::sampled;
   const auto add = [&](const std::vector<AttentionColumn>& columns, Role role) {
     for (const AttentionColumn& column : columns) {
       std::vector<std::uint64_t> shape = {manifest.rows};

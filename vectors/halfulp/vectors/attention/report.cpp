@@ -5,6 +5,7 @@
 
 #include "halfulp/names.hpp"
 #include "halfulp/vectors/attention/verify.hpp"
+#include "halfulp/vectors/verify.hpp"
 
 namespace halfulp::vectors {
 namespace {
@@ -110,11 +111,7 @@ Report report_of(const AttentionRun& run) {
   report.mismatched = run.plan.order_unknown ? run.tally.claims.violated : run.tally.wrong();
   report.seconds = run.seconds;
   report.findings = run.findings;
-  report.reproduce = "halfulp verify " + shell_quoted(run.subject) + " " + run.option;
-  if (!run.of_pack) {
-    report.reproduce += " --level " + std::string(name_of(run.level));
-    if (run.seed != 0) report.reproduce += " --seed " + std::to_string(run.seed);
-  }
+  report.reproduce = verify_command(run.subject, run.option, run.of_pack, run.level, run.seed);
   const auto fact = [&](const char* label, const std::string& text) {
     report.facts.push_back({label, text});
   };

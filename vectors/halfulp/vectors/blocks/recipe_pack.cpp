@@ -147,15 +147,8 @@ std::vector<std::span<const std::byte>> row_of(const std::vector<std::span<const
 }  // namespace
 
 Manifest recipe_manifest(const RecipePlan& plan, Level level, std::uint64_t seed, const RecipeRows& rows) {
-  Manifest manifest;
-  manifest.generator = "halfulp " HALFULP_VERSION;
-  manifest.kind = "recipe";
-  manifest.spec = spec_text(plan);
+  Manifest manifest = sampled_manifest("recipe", spec_text(plan), level, seed, rows.rows.size());
   manifest.details = details_of(plan);
-  manifest.rows = rows.rows.size();
-  manifest.seed = seed;
-  manifest.level = level;
-  manifest.completeness = Completeness::sampled;
   manifest.refused = rows.refused;
   manifest.columns = manifest_columns(plan, rows.rows.size());
   manifest.flags = row_flags();

@@ -62,15 +62,8 @@ bool has_undecided(const MmaRows& rows) {
 }
 
 Manifest manifest_of(const MmaPlan& plan, Level level, std::uint64_t seed, const MmaRows& rows) {
-  Manifest manifest;
-  manifest.generator = "halfulp " HALFULP_VERSION;
-  manifest.kind = "mma";
-  manifest.spec = spec_text(plan);
+  Manifest manifest = sampled_manifest("mma", spec_text(plan), level, seed, rows.rows.size());
   manifest.details = details_of(plan);
-  manifest.rows = rows.rows.size();
-  manifest.seed = seed;
-  manifest.level = level;
-  manifest.completeness = Completeness::sampled;
   manifest.flags = mma_flags();
   const auto add = [&](const KernelColumn& column, Role role) {
     std::vector<std::uint64_t> shape = {manifest.rows};

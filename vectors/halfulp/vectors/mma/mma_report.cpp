@@ -116,11 +116,7 @@ Report report_of(const MmaRun& run) {
   report.mismatched = tally.wrong;
   report.seconds = run.seconds;
   report.findings = run.findings;
-  report.reproduce = "halfulp verify " + shell_quoted(run.subject) + " " + run.option;
-  if (!run.of_pack) {
-    report.reproduce += " --level " + std::string(name_of(run.level));
-    if (run.seed != 0) report.reproduce += " --seed " + std::to_string(run.seed);
-  }
+  report.reproduce = verify_command(run.subject, run.option, run.of_pack, run.level, run.seed);
   add_facts(run, report);
   if (tally.wrong == 0) return report;
   const MmaCase& first = tally.first();

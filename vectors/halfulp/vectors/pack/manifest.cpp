@@ -94,6 +94,18 @@ std::uint64_t ColumnInfo::row_bytes() const {
   return words_per_row() * static_cast<std::uint64_t>(word_bytes());
 }
 
+Manifest sampled_manifest(std::string kind, std::string spec, Level level, std::uint64_t seed, std::uint64_t rows) {
+  Manifest manifest;
+  manifest.generator = "halfulp " HALFULP_VERSION;
+  manifest.kind = std::move(kind);
+  manifest.spec = std::move(spec);
+  manifest.rows = rows;
+  manifest.seed = seed;
+  manifest.level = level;
+  manifest.completeness = Completeness::sampled;
+  return manifest;
+}
+
 const ColumnInfo* Manifest::find(std::string_view name) const {
   const auto found =
       std::find_if(columns.begin(), columns.end(), [&](const ColumnInfo& c) { return c.name == name; });

@@ -68,6 +68,9 @@ struct Manifest {
   bool is_tensor() const { return kind == "tensor"; }
 };
 
+/// The manifest of `rows` rows chosen as a sample of the SPEC's at a level: without columns, flags and details.
+Manifest sampled_manifest(std::string kind, std::string spec, Level level, std::uint64_t seed, std::uint64_t rows);
+
 inline constexpr std::uint64_t kLargestManifest = 16 << 20;  ///< bytes
 
 /// Throws InputError, naming `origin`, for what no pack may be: unknown kinds, formats and names, names

@@ -91,7 +91,7 @@ Report report_of(const Verdict& verdict) {
   report.mismatched = verdict.tally.mismatched;
   report.seconds = verdict.seconds;
   report.findings = verdict.findings;
-  report.reproduce = reproduce_command(verdict);
+  report.reproduce = verify_command(verdict.subject, verdict.option, verdict.of_pack, verdict.level, verdict.seed);
   add_facts(verdict, report);
   if (verdict.tally.mismatched == 0) return report;
   const Finding& first = verdict.tally.first();

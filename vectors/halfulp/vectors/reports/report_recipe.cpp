@@ -6,6 +6,7 @@
 #include "halfulp/names.hpp"
 #include "halfulp/vectors/blocks/recipe_report.hpp"
 #include "halfulp/vectors/kernels/plugged.hpp"
+#include "halfulp/vectors/verify.hpp"
 
 namespace halfulp::vectors {
 namespace {
@@ -78,11 +79,7 @@ Report report_of(const RecipeRun& run) {
   report.mismatched = tally.words_wrong;
   report.seconds = verdict.seconds;
   report.findings = run.findings;
-  report.reproduce = "halfulp verify " + shell_quoted(run.subject) + " " + run.option;
-  if (!run.of_pack) {
-    report.reproduce += " --level " + std::string(name_of(verdict.level));
-    if (verdict.seed != 0) report.reproduce += " --seed " + std::to_string(verdict.seed);
-  }
+  report.reproduce = verify_command(run.subject, run.option, run.of_pack, verdict.level, verdict.seed);
   add_facts(run, report);
   if (tally.words_wrong == 0) return report;
   const BlockCase& first = tally.first();
