@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "command_runner.hpp"
@@ -71,6 +72,82 @@ TEST_F(Attention, StagesAndFiles) {
   const auto again = run(with(arguments(), {"--stages", folder_ / "stages"}));
   EXPECT_EQ(again.status, 2);
   command::expect_one_error_line(again.error);
+}
+
+/// One object per query: the bits of the stages are those of --stages, the exact result is 2/3.
+TEST_F(Attention, JsonOfARun) {
+  const auto result = run(with(arguments(), {"--json", "--output", folder_ / "o.npy", "--kernel", "fa3_like,out=bf16,tile=1"}));
+  EXPECT_EQ(result.status, 0) << result.error;
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "o.npy"));
+  std::istringstream lines(result.out);
+  std::string line;
+  int count = 0;
+  for (; std::getline(lines, line); ++count) {
+    const auto row = nlohmann::json::parse(line);
+    EXPECT_EQ(row.at("kernel"), "fa3_like,tile=1,out=bf16");
+    EXPECT_EQ(row.at("query_head"), count);
+    EXPECT_EQ(row.at("query"), 0);
+    EXPECT_EQ(row.at("L"), "0x3f800000");
+    EXPECT_EQ(row.at("S"), nlohmann::json({"0x00000000", "0xbf800000"}));
+    EXPECT_EQ(row.at("m"), nlohmann::json({"0xbf800000", "0x00000000"}));  // tiles descending
+    EXPECT_EQ(row.at("alpha"), nlohmann::json({"0x3f800000", "0x3f000000"}));
+    EXPECT_EQ(row.at("P"), nlohmann::json({"0x43800000", "0x43800000"}));
+    EXPECT_EQ(row.at("P_code"), nlohmann::json({"0x78", "0x78"}));
+    ASSERT_EQ(row.at("l").size(), 2u);
+    EXPECT_EQ(row.at("l")[1].size(), 4u);
+    EXPECT_EQ(row.at("l")[1][0], "0x43c00000");
+    EXPECT_EQ(row.at("row_sum"), "0x43c00000");
+    EXPECT_EQ(row.at("m_last"), "0x00000000");
+    EXPECT_EQ(row.at("O_tile"), nlohmann::json({{"0x00000000"}, {"0x43800000"}}));
+    EXPECT_EQ(row.at("O"), nlohmann::json({"0x3f2b"}));
+    EXPECT_EQ(row.at("value")[0], 0x1.56p-1);
+    EXPECT_NEAR(row.at("exact")[0].get<double>(), 2.0 / 3, 1e-11);
+    EXPECT_EQ(row.at("error")[0].get<double>(), 0x1.56p-1 - row.at("exact")[0].get<double>());
+  }
+  EXPECT_EQ(count, 2);
+  // A model that flushes subnormals has no bound: nothing exact is claimed.
+  const auto open = run(with(arguments(), {"--json", "--kernel", "reference,qk_model=cdna2_f16,q_format=f16,k_format=f16"}));
+  EXPECT_EQ(open.status, 0) << open.error;
+  const auto row = nlohmann::json::parse(open.out.substr(0, open.out.find('\n')));
+  EXPECT_EQ(row.at("O"), nlohmann::json({"0x3f2aaaab"}));
+  EXPECT_TRUE(row.at("exact")[0].is_null() && row.at("error")[0].is_null());
+}
+
+TEST_F(Attention, ExplainedStepByStep) {
+  auto explain = with(arguments(), {"--kernel", "fa3_like,out=bf16,tile=1", "--head", "1"});
+  explain.insert(explain.begin(), "explain");
+  const auto result = run(explain);
+  EXPECT_EQ(result.status, 0) << result.error;
+  EXPECT_EQ(result.out,
+            "kernel\n"
+            "  spec      fa3_like,tile=1,out=bf16\n"
+            "  element   query head 1, query 0, channel 0; KV head 0; 2 of 2 keys are seen\n"
+            "  L         0x3f800000 (1)\n"
+            "tile 1: key 1\n"
+            "  key 1     S 0xbf800000 (-1), t 0x41000000 (8), P 0x43800000 (256), code 0x78 (256), V 0x00 (0)\n"
+            "  m         0xbf800000 (-1), before 0xff800000 (-inf)\n"
+            "  alpha     0x3f800000 (1)\n"
+            "  l         0x43800000 (256), 0x00000000 (0), 0x00000000 (0), 0x00000000 (0)\n"
+            "  O         0x00000000 (0)\n"
+            "tile 2: key 0\n"
+            "  key 0     S 0x00000000 (0), t 0x41000000 (8), P 0x43800000 (256), code 0x78 (256), V 0x38 (1)\n"
+            "  m         0x00000000 (0), before 0xbf800000 (-1)\n"
+            "  alpha     0x3f000000 (0.5)\n"
+            "  l         0x43c00000 (384), 0x00000000 (0), 0x00000000 (0), 0x00000000 (0)\n"
+            "  O         0x43800000 (256)\n"
+            "end\n"
+            "  m         0x00000000 (0)\n"
+            "  row sum   0x43c00000 (384)\n"
+            "  factor    rn(1 / row sum) = 0x3b2aaaab (0.00260416674), times V scale 0x3f800000 (1) = 0x3b2aaaab (0.00260416674)\n"
+            "  O         rn(O factor) = 0x3f2aaaab (0.666666687)\n"
+            "  bf16      0x3f2b (0.66796875)\n");
+  const auto json = run(with(explain, {"--json"}));
+  EXPECT_EQ(nlohmann::json::parse(json.out).back(),
+            (nlohmann::json{{"place", "end"}, {"name", "bf16"}, {"text", "0x3f2b (0.66796875)"}}));
+  const auto outside = run(with(explain, {"--query", "1"}));
+  EXPECT_EQ(outside.status, 2);
+  EXPECT_EQ(outside.out, "");
+  command::expect_one_error_line(outside.error);
 }
 
 TEST_F(Attention, WhatItRefuses) {
@@ -240,8 +317,8 @@ TEST(Lessons, WeightsOfP) {
 
 /// The lines behind "Examples:", in their order, in one new folder.
 TEST_F(Attention, ExamplesOfTheHelpWorkAsTyped) {
-  for (const std::string name : {"attention", "gemm"}) {
-    const std::string help = run({name, "--help"}).out, title = "Examples:\n";
+  for (const std::string name : {"attention", "explain attention", "gemm"}) {
+    const std::string help = run(split(name + " --help")).out, title = "Examples:\n";
     const auto at = help.find(title);
     ASSERT_NE(at, std::string::npos) << name;
     std::istringstream lines(help.substr(at + title.size()));
@@ -255,7 +332,7 @@ TEST_F(Attention, ExamplesOfTheHelpWorkAsTyped) {
       const auto result = run_shell("cd '" + (folder_ / name) + "' && " + line);
       EXPECT_EQ(result.status, 0) << line << "\n" << result.error;
     }
-    EXPECT_GE(count, 3u) << name;
+    EXPECT_GE(count, name == "explain attention" ? 2u : 3u) << name;
     EXPECT_NE(last.find("halfulp " + name + " --"), std::string::npos) << last;
     EXPECT_NE(run_shell("cd '" + (folder_ / name) + "' && " + last).out.find("0x"), std::string::npos)
         << last;

@@ -1,11 +1,11 @@
 // `halfulp attention`: the reference kernel on tensors from files.
-#include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "attention_files.hpp"
+#include "attention_json.hpp"
+#include "attention_problem.hpp"
 #include "commands.hpp"
 #include "halfulp/attention/kernel.hpp"
 #include "halfulp/attention/presets.hpp"
@@ -20,15 +20,8 @@ namespace halfulp::tool {
 namespace {
 
 constexpr char kExamples[] =
-    "Q is heads x queries x channels, K and V KV heads x tokens x channels, each a .npy, .npz:NAME or "
-    ".safetensors:NAME; two axes are one\n"
-    "head. Codes may stand in unsigned words of their size. Numbers (f32, f16, bf16; f64, rounded to f32 "
-    "first) are "
-    "divided by their scale and cast, to nearest even\n"
-    "and saturating. Scales are numbers separated by commas or files: one, or one per head; V also one per "
-    "head and channel.\n"
-    "L = softmax scale * log2 e, rounded once, times the scale of Q, times that of K, each product rounded "
-    "to float32.\n\n"
+    "--json prints an object per query, one per line: every stage and the output as codes, its value, the exact\n"
+    "result for the same codes, and the error; beside the files of --output and --stages, where those are given.\n\n"
     "Examples:\n"
     "  halfulp attention --list\n"
     "  printf '1 0.5\\n0.25 -1\\n' | halfulp quantize --recipe fp8_static/vllm --scale 1 -o x.npz\n"
@@ -36,10 +29,9 @@ constexpr char kExamples[] =
     "--causal";
 
 struct AttentionOptions {
-  std::string kernel = "reference", q, k, v, output = "-", stages, softmax_scale, sink;
-  std::string q_scale = "1", k_scale = "1", v_scale = "1", window;
-  std::int64_t visible_prefix = 0;
-  bool causal = false, list = false;
+  AttentionProblemOptions problem;
+  std::string output = "-", stages;
+  bool list = false;
 };
 
 int list_presets(const Globals& globals) {
@@ -60,111 +52,41 @@ int list_presets(const Globals& globals) {
   return kPassed;
 }
 
-attention::KernelSpec kernel_of(const AttentionOptions& options) {
-  std::string text = options.kernel;
-  if (text.starts_with("attention:")) text.erase(0, 10);
-  if (options.causal) text += ",causal=yes";
-  if (!options.window.empty()) text += ",window=" + options.window;
-  if (options.visible_prefix > 0) text += ",visible_prefix=" + std::to_string(options.visible_prefix);
-  return attention::parse_spec(text);
-}
-
-/// One value per head.
-std::vector<float> per_head(std::vector<float> values, std::size_t heads, const char* option) {
-  if (values.size() == 1) values.assign(heads, values[0]);
-  if (values.size() != heads)
-    throw InputError(option,
-                     std::to_string(values.size()) + " numbers for " + std::to_string(heads) + " heads",
-                     "give one, or one per head");
-  return values;
-}
-
-/// Everything that run() takes, and who owns it.
-struct Loaded {
-  HeadTensor q, k, v;
-  std::vector<float> L, v_scale, sink;
-  attention::Shape shape;
-};
-
-Loaded load(const AttentionOptions& options, const attention::KernelSpec& spec) {
-  for (const auto& [name, value] :
-       {std::pair("--q", &options.q), std::pair("--k", &options.k), std::pair("--v", &options.v)}) {
-    if (value->empty())
-      throw InputError("attention", std::string(name) + " is missing",
-                       "give --q FILE, --k FILE and --v FILE");
+/// Codes of a query per line.
+void append_rows(const attention::KernelSpec& spec, const attention::Shape& shape,
+                 const attention::Stages& stages, Output& output) {
+  const FormatSpec& format = attention::format_named(spec.out);
+  for (std::size_t i = 0; i < stages.O.size(); ++i) {
+    append_code(output.text(), format, stages.O[i]);
+    output.text() += (i + 1) % shape.value_dim == 0 ? '\n' : ' ';
+    output.line_done();
   }
-  Loaded x;
-  const std::vector<float> q_scale = read_floats(options.q_scale, "--q-scale"),
-                           k_scale = read_floats(options.k_scale, "--k-scale");
-  x.v_scale = read_floats(options.v_scale, "--v-scale");
-  x.q = load_heads(options.q, spec.q_format, q_scale);
-  x.k = load_heads(options.k, spec.k_format, k_scale);
-  const bool by_channel = x.v_scale.size() > 1 && x.v_scale.size() != x.k.heads;
-  x.v = load_heads(options.v, spec.v_format, by_channel ? std::vector<float>{} : x.v_scale);
-  if (x.q.width != x.k.width)
-    throw InputError("--k",
-                     "it has " + std::to_string(x.k.width) + " channels, Q " + std::to_string(x.q.width),
-                     "give the same head size");
-  if (x.k.heads != x.v.heads || x.k.tokens != x.v.tokens)
-    throw InputError("--v", "its heads and tokens are not those of K", "give one row of V per row of K");
-  if (x.k.heads == 0 || x.q.heads % x.k.heads != 0)
-    throw InputError("--q",
-                     std::to_string(x.q.heads) + " heads for " + std::to_string(x.k.heads) + " KV heads",
-                     "give a multiple of the KV heads");
-  if (by_channel && x.v_scale.size() != x.k.heads * x.v.width)
-    throw InputError("--v-scale", std::to_string(x.v_scale.size()) + " numbers",
-                     "give one, one per KV head, or one per KV head and channel");
-  x.shape = {x.q.heads, x.k.heads, x.q.tokens, x.k.tokens, x.q.width, x.v.width};
-  attention::Case scales;
-  scales.shape = {x.q.heads, x.k.heads, 0, 0, 0, 0};
-  constexpr double kLog2E = 1.4426950408889634;
-  const std::string& given = options.softmax_scale;
-  const std::vector<float> softmax_scale =
-      given.empty() ? std::vector<float>{} : read_floats(given, "--softmax-scale");
-  if (softmax_scale.size() > 1)
-    throw InputError("--softmax-scale", std::to_string(softmax_scale.size()) + " numbers", "give one");
-  const double softmax = given.empty() ? 1 / std::sqrt(static_cast<double>(x.q.width))
-                                       : static_cast<double>(softmax_scale.front());
-  scales.score_scale = static_cast<float>(softmax * kLog2E);
-  scales.q_scale = per_head(q_scale, x.q.heads, "--q-scale");
-  scales.k_scale = per_head(k_scale, x.k.heads, "--k-scale");
-  scales.v_scale = x.v_scale;
-  attention::Gathered folded = gathered(spec, scales);
-  x.L = std::move(folded.logit_scale);
-  x.v_scale = std::move(folded.v_scale);
-  if (!options.sink.empty()) x.sink = per_head(read_floats(options.sink, "--sink"), x.q.heads, "--sink");
-  return x;
 }
 
 int run_attention(const AttentionOptions& options, const Globals& globals) {
   if (options.list) return list_presets(globals);
-  const attention::KernelSpec spec = kernel_of(options);
+  const attention::KernelSpec spec = kernel_of(options.problem);
   if (options.output != "-" && !options.output.ends_with(".npy"))
     throw InputError("output " + quoted(options.output), "no kind of file that attention writes",
                      "name a .npy file, or -");
-  const Loaded x = load(options, spec);
+  const LoadedProblem x = load_problem(options.problem, spec);
   if (x.q.tokens == 0 || x.q.heads == 0 || x.v.width == 0) {
     if (!globals.quiet) std::fputs("halfulp: no query: nothing was computed\n", stderr);
     return kIncomplete;
   }
-  const attention::Problem problem = {x.shape, x.q.words, x.k.words, x.v.words, x.L, x.v_scale, x.sink};
-  const auto keep = options.stages.empty() ? attention::Keep::output : attention::Keep::all;
-  const attention::Stages stages =
-      attention::run(spec, problem, keep, static_cast<unsigned>(globals.thread_count()));
+  const auto keep = options.stages.empty() && !globals.json ? attention::Keep::output : attention::Keep::all;
+  const auto threads = static_cast<unsigned>(globals.thread_count());
+  const attention::Stages stages = attention::run(spec, x.problem(), keep, threads);
   throw_if_interrupted();
   if (!options.stages.empty()) write_stages(options.stages, spec, x.shape, stages);
-  if (options.output != "-") {
+  if (options.output != "-")
     write_npy(options.output, stages.O, spec.out,
               {x.shape.query_heads, x.shape.queries, x.shape.value_dim});
-    return kPassed;
-  }
   Output output;
-  const FormatSpec& format = attention::format_named(spec.out);
-  for (std::size_t i = 0; i < stages.O.size(); ++i) {
-    append_code(output.text(), format, stages.O[i]);
-    output.text() += (i + 1) % x.shape.value_dim == 0 ? '\n' : ' ';
-    output.line_done();
-  }
+  if (globals.json)
+    print_attention_rows(spec, x.problem(), stages, threads, output);
+  else if (options.output == "-")
+    append_rows(spec, x.shape, stages, output);
   output.flush();
   return kPassed;
 }
@@ -176,34 +98,12 @@ void add_attention(CLI::App& app, const Globals& globals, Runner& runner) {
       "attention", "Quantized attention by the reference kernel, bit for bit, every stage on request");
   const auto options = std::make_shared<AttentionOptions>();
   command->add_flag("--list", options->list, "The presets");
-  command->add_option("--kernel", options->kernel, "PRESET[,key=value]…; reference if not given")
-      ->type_name("SPEC");
-  command->add_option("--q", options->q, "Queries")->type_name("FILE");
-  command->add_option("--k", options->k, "Keys")->type_name("FILE");
-  command->add_option("--v", options->v, "Values")->type_name("FILE");
-  command->add_option("--q-scale", options->q_scale, "Scale of Q; 1 if not given")->type_name("F32");
-  command->add_option("--k-scale", options->k_scale, "Scale of K")->type_name("F32");
-  command
-      ->add_option("--v-scale", options->v_scale,
-                   "Scale of V; a prescale of the kernel is divided out of it")
-      ->type_name("F32");
-  command->add_option("--softmax-scale", options->softmax_scale, "1/sqrt(head size) if not given")
-      ->type_name("F32");
-  command->add_option("--sink", options->sink, "Raw score of an extra key without V, per query head")
-      ->type_name("F32");
-  command->add_flag("--causal", options->causal, "A query sees no key behind it, aligned at the last");
-  command->add_option("--window", options->window, "Keys before and after that a query sees, A:B")
-      ->type_name("A:B");
-  command
-      ->add_option("--visible-prefix", options->visible_prefix,
-                   "First keys that are seen whatever the window says")
-      ->type_name("N")
-      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40));
+  add_attention_problem_options(*command, options->problem);
   command->add_option("--stages", options->stages, "A new folder for every stage as .npy")
       ->type_name("DIR");
   command->add_option("--output,-o", options->output, ".npy; - (default): rows of codes")
       ->type_name("FILE");
-  command->footer(kExamples);
+  command->footer(std::string(kAttentionProblemHelp) + kExamples);
   command->callback([options, &globals, &runner] {
     runner = [options, &globals] {
       return run_interruptible([&] { return run_attention(*options, globals); });

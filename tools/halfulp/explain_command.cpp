@@ -154,7 +154,7 @@ int run_explain_value(const ExplainOptions& options, const Globals& globals) {
 }  // namespace
 
 void add_explain(CLI::App& app, const Globals& globals, Runner& runner) {
-  CLI::App* explain = app.add_subcommand("explain", "Explain a value (its code, its neighbours, the rule that decided) or a block of a recipe");
+  CLI::App* explain = app.add_subcommand("explain", "Explain a value (its code, its neighbours, the rule that decided), a block of a recipe, or an element of attention");
   explain->require_subcommand(1);
   CLI::App* command = explain->add_subcommand("value", "One value cast to a format");
   const auto options = std::make_shared<ExplainOptions>();
@@ -167,6 +167,7 @@ void add_explain(CLI::App& app, const Globals& globals, Runner& runner) {
   add_values(*command, options->inputs, "VALUE", "Codes (0x…, with --from) or literals");
   command->footer(kExamples);
   add_explain_block(*explain, globals, runner);
+  add_explain_attention(*explain, globals, runner);
   add_explain_lesson(*explain, globals, runner);
   explain->footer(kAllExamples);
   command->callback([options, &globals, &runner] { runner = [options, &globals] { return run_explain_value(*options, globals); }; });
