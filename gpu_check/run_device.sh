@@ -10,18 +10,20 @@ set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 data= out=$PWD/gpu_check_report build=$PWD/gpu_check_build arch=90a quick= host=
 
-usage() { sed -n '5,8p' "$0" | sed 's/^# //'; exit 2; }
+usage() { sed -n '/^# usage:/,/^# exit:/p' "$0" | sed 's/^# //'; }
+refuse() { echo "gpu_check: error: $1; see run_device.sh --help" >&2; exit 2; }
 while [ $# -gt 0 ]; do
   case $1 in
     --data | --out | --build | --arch | --host)
-      [ $# -ge 2 ] || usage
+      [ $# -ge 2 ] || refuse "$1 needs a value"
       printf -v "${1#--}" %s "$2"
       shift 2 ;;
     --quick) quick=--quick; shift ;;
-    *) usage ;;
+    --help | -h) usage; exit 0 ;;
+    *) refuse "unknown argument '$1'" ;;
   esac
 done
-[ -n "$data" ] || usage
+[ -n "$data" ] || refuse "a run needs --data DATA"
 [ -f "$data/mufu/exp2_table.bin" ] || { echo "gpu_check: error: $data holds no prepared data: run gpu_check_prepare $data tests/data/mma_hardware"; exit 2; }
 mkdir -p "$out" || exit 2
 rm -f "$out"/step_*.json "$out/report.json"

@@ -19,7 +19,7 @@ namespace host {
 /// Buffers that a launch may write: restored between runs, compared after them.
 std::vector<Memory*>& live_outputs();
 
-/// Runs `body` for every thread in each of run_orders().
+/// Runs `body` for every thread in each of run_orders(); several blocks also at the same time, unless a fault was found before.
 Launched run_in_all_orders(const char* name, Grid grid, const std::function<void()>& body, Faults* faults);
 
 }  // namespace host

@@ -14,6 +14,11 @@ struct StepContext {
   Device device;
 };
 
+/// The folders under StepContext::data.
+inline constexpr const char* kPreparedFolders[] = {"casts", "mma", "mufu", "attention"};
+
+/// Every prepared file has the checksum at its end.
+StepReport run_data(const StepContext& context);
 /// A cast with ties rounded away must yield exactly its known number of mismatches.
 StepReport run_self_test(const StepContext& context);
 /// Every cast over all its inputs (samples on the host) against the oracle's thresholds.
@@ -31,6 +36,7 @@ struct Step {
   int seconds;  ///< time-out on a device
 };
 inline constexpr Step kSteps[] = {
+    {"data", run_data, 15},
     {"self_test", run_self_test, 30},
     {"casts", run_casts, 90},
     {"mma", run_mma, 60},

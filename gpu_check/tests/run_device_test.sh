@@ -12,21 +12,31 @@ check() { "$source/gpu_check/run_device.sh" "$@" >"$work/log" 2>&1; }
 
 check --data "$work/data" --out "$work/out" --host "$host" || fail "a whole run does not pass"
 grep -q '^gpu_check: passed$' "$work/log" || fail "no verdict"
-for step in self_test casts mma mufu; do grep -q "^== $step " "$work/log" || fail "step $step is missing"; done
+for step in data self_test casts mma mufu; do grep -q "^== $step " "$work/log" || fail "step $step is missing"; done
 grep -q '"complete": true' "$work/out/report.json" || fail "the report is not complete"
 [ "$(grep -c '"tier": "host shim"' "$work/out/report.json")" -ge 5 ] || fail "the report has not all steps"
 if command -v python3 >/dev/null; then python3 -c 'import json, sys; json.load(open(sys.argv[1]))' "$work/out/report.json" || fail "the report is no JSON"; fi
 [ -s "$work/out/ex2.approx.f32_by_exponent.tsv" ] || fail "the study left no data"
 
-# One threshold moved by one input: the run fails and names the input.
+# The thresholds of another cast: the run fails and names the input.
 table=$work/data/casts/f32_e4m3_cuda_satfinite.txt
 cp "$table" "$work/saved"
-awk 'NR == 60 {$1 += 1} {print}' "$work/saved" >"$table"
+cp "$work/data/casts/f32_e4m3_cuda_nosat.txt" "$table"
 check --data "$work/data" --out "$work/wrong" --host "$host"
-[ $? -eq 1 ] || fail "a moved threshold is not found"
+[ $? -eq 1 ] || fail "wrong thresholds are not found"
 grep -q '^FAILED .*f32->e4m3 cuda_satfinite' "$work/log" && grep -q 'input [0-9a-f]\{8\}: right' "$work/log" || fail "the input is not named"
 grep -q '"status": "failed"' "$work/wrong/report.json" || fail "the report does not say so"
 cp "$work/saved" "$table"
+
+# One changed byte, in a file that this GPU does not read: the first step names the file.
+tiles=$work/data/mma/mma_e4m3_f32_sm120.bin
+cp "$tiles" "$work/saved"
+printf '\377' | dd of="$tiles" bs=1 seek=1001 conv=notrunc 2>/dev/null
+cmp -s "$tiles" "$work/saved" && { printf '\0' | dd of="$tiles" bs=1 seek=1001 conv=notrunc 2>/dev/null; }
+check --data "$work/data" --out "$work/damaged" --host "$host" --quick
+[ $? -eq 1 ] || fail "a changed byte is not found"
+grep -q "$tiles is damaged" "$work/log" || fail "the damaged file is not named"
+cp "$work/saved" "$tiles"
 
 # A step that does not end is cut, the others are reported, and the run is incomplete.
 cat >"$work/slow" <<END
