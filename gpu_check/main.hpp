@@ -13,12 +13,13 @@ inline constexpr const char* kUsage =
     "  --data FOLDER    what gpu_check_prepare wrote\n"
     "  --json FILE      the report of the step\n"
     "  --output FOLDER  data files that a step leaves\n"
+    "  --libraries DIR  where the step libraries finds them; else by the loader on a device, and nowhere on the host\n"
     "  --quick          samples instead of all inputs\n"
     "  --model SM       the GPU whose matrix instructions the thread shim plays: 89, 90, 100 or 120 (90)\n"
-    "exit: 0 all passed; 1 a mismatch or an error; 2 usage; 3 nothing was judged; 77 no device or no driver\n";
+    "exit: 0 all passed; 1 a mismatch or an error; 2 usage; 3 nothing was judged; 4 no library to judge; 77 no device or no driver\n";
 
 struct Arguments {
-  std::string step, data, json, output;
+  std::string step, data, json, output, libraries;
   bool list = false, device = false, quick = false;
   int model = 90;
 };
@@ -44,6 +45,7 @@ inline Arguments read_arguments(int argc, char** argv) {
     else if (name == "--data") arguments.data = value();
     else if (name == "--json") arguments.json = value();
     else if (name == "--output") arguments.output = value();
+    else if (name == "--libraries") arguments.libraries = value();
     else if (name == "--model") arguments.model = model_argument(value());
     else throw UsageError("unknown argument '" + name + "'");
   }
@@ -83,7 +85,7 @@ inline int run_main(int argc, char** argv) {
     if (!arguments.json.empty()) write_whole_file(arguments.json, json_of(facts, device, kTier));
     return kExitPassed;
   }
-  const StepReport report = step->run({arguments.data, arguments.output, arguments.quick, device});
+  const StepReport report = step->run({arguments.data, arguments.output, arguments.quick, device, arguments.libraries});
   std::fputs(text_of(report).c_str(), stdout);
   if (!arguments.json.empty()) write_whole_file(arguments.json, json_of(report, device, kTier));
   return exit_status(report);

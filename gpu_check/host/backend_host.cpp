@@ -33,6 +33,14 @@ void compare(const std::vector<host::Memory*>& outputs, const Snapshot& first, c
   }
 }
 
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+void append_faults(const char* name, const host::Faults& faults, Launched& launched) {
+  for (const host::Fault& fault : faults.first) launched.faults.push_back(std::string(name) + ": " + std::string(name_of(fault.kind)) + ": " + fault.text);
+}
+
 }  // namespace
 
 namespace host {
@@ -56,17 +64,40 @@ Launched run_in_all_orders(const char* name, Grid grid, const std::function<void
     run_grid(grid.blocks, grid.threads, order, body, all);
     for (Memory* memory : outputs) memory->check_canaries(all);
     if (first) return compare(outputs, *first, label, all);
-    launched.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    launched.seconds = seconds_since(start);
     first = contents(outputs);
   };
   for (const RunOrder& order : run_orders()) run(order, "run " + std::to_string(&order - run_orders().data() + 1));
   // Accesses that race would be undefined on the CPU too.
   if (grid.blocks > 1 && all.count == faults_before) run(kConcurrent, "a run with blocks on " + std::to_string(kConcurrent.cpu_threads) + " CPU threads");
-  for (const Fault& fault : all.first) launched.faults.push_back(std::string(name) + ": " + std::string(name_of(fault.kind)) + ": " + fault.text);
+  append_faults(name, all, launched);
   return launched;
 }
 
 }  // namespace host
+
+Launched call_library(const char* name, const std::function<std::string()>& start) {
+  const std::vector<host::Memory*> outputs = host::live_outputs();
+  const Snapshot before = contents(outputs);
+  host::Faults faults;
+  Launched launched;
+  std::optional<Snapshot> first;
+  for (int run = 0; run < 2; ++run) {
+    restore(outputs, before);
+    const auto begun = std::chrono::steady_clock::now();
+    const std::string error = start();
+    if (run == 0) launched.seconds = seconds_since(begun);
+    if (!error.empty()) {
+      launched.faults.push_back(std::string(name) + ": " + error);
+      return launched;
+    }
+    for (host::Memory* memory : outputs) memory->check_canaries(faults);
+    if (first) compare(outputs, *first, "run 2", faults);
+    first = contents(outputs);
+  }
+  append_faults(name, faults, launched);
+  return launched;
+}
 
 void set_modelled_architecture(int value) { architecture = value; }
 int modelled_architecture() { return architecture; }

@@ -23,6 +23,7 @@ int prepare(int argc, char** argv) {
   prepare_mma(argv[1], argv[2], tiles);
   prepare_mufu(argv[1]);
   prepare_attention(argv[1]);
+  prepare_libraries(argv[1]);
   return kExitPassed;
 }
 

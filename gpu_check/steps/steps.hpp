@@ -12,10 +12,11 @@ struct StepContext {
   std::string output;  ///< folder for data files that a step leaves; may be empty
   bool quick = false;  ///< samples instead of all inputs
   Device device;
+  std::string libraries = {};  ///< folder of libraries to judge; empty: where the loader looks (on the host: nowhere)
 };
 
 /// The folders under StepContext::data.
-inline constexpr const char* kPreparedFolders[] = {"casts", "mma", "mufu", "attention"};
+inline constexpr const char* kPreparedFolders[] = {"casts", "mma", "mufu", "attention", "libraries"};
 
 /// Every prepared file has the checksum at its end.
 StepReport run_data(const StepContext& context);
@@ -30,6 +31,9 @@ StepReport run_attention(const StepContext& context);
 /// ex2.approx and rcp.approx over all inputs against the correctly rounded values.
 StepReport run_mufu(const StepContext& context);
 
+/// cuBLASLt's FP8 product, where the library is found, against bounds for any order and against named models.
+StepReport run_libraries(const StepContext& context);
+
 struct Step {
   const char* name;
   StepReport (*run)(const StepContext&);
@@ -42,6 +46,7 @@ inline constexpr Step kSteps[] = {
     {"mma", run_mma, 60},
     {"mufu", run_mufu, 45},
     {"attention", run_attention, 60},
+    {"libraries", run_libraries, 60},
 };
 
 }  // namespace halfulp::gpu

@@ -26,6 +26,7 @@ const std::string& data_folder() {
     prepare_mma(path, HALFULP_SOURCE_DIR "/tests/data/mma_hardware", 1);
     prepare_mufu(path);
     prepare_attention(path);
+    prepare_libraries(path);
     return path;
   }();
   return folder;
@@ -105,6 +106,9 @@ TEST(PreparedFiles, NoReaderTakesADamagedFile) {
                         {tiles + ".txt", [&] { read_tiles(tiles, kind); }},
                         {tiles + ".bin", [&] { read_tiles(tiles, kind); }},
                         {data_folder() + "/mufu/exp2_table.bin", [&] { read_words(data_folder() + "/mufu/exp2_table.bin"); }},
+                        {data_folder() + "/libraries/problems.txt", [&] { read_gemm_problems(data_folder()); }},
+                        {data_folder() + "/libraries/gemm_1.txt", [&] { read_gemm_problems(data_folder()); }},
+                        {data_folder() + "/libraries/gemm_5.bin", [&] { read_gemm_problems(data_folder()); }},
                         {attention, [&] { read_attention_file(attention); }}};
   for (const Kind& each : kinds) {
     EXPECT_EQ(error_of(each.read), "none") << each.path;
