@@ -1,11 +1,11 @@
 #include "gpu_check/cast_table.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <sstream>
 #include <stdexcept>
 
 #include "gpu_check/digest.hpp"
+#include "gpu_check/words_file.hpp"
 
 namespace halfulp::gpu {
 namespace {
@@ -21,7 +21,7 @@ std::string text_of(const CastTable& table) {
 
 CastTable read_cast_table(const std::string& data, const std::string& name) {
   const std::string path = data + "/casts/" + name + ".txt";
-  std::ifstream in(path);
+  std::istringstream in(read_prepared(path));
   std::string header;
   std::size_t count = 0;
   CastTable table;

@@ -3,8 +3,6 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "gpu_check/report.hpp"
-
 namespace halfulp::gpu {
 namespace {
 constexpr const char* kHeader = "halfulp-mma-tiles-1";
@@ -18,11 +16,11 @@ void write_tiles(const std::string& path, const MmaTiles& tiles) {
   std::vector<std::uint32_t> words;
   for (const auto* part : {&tiles.a, &tiles.b, &tiles.c, &tiles.right_a, &tiles.right_b}) words.insert(words.end(), part->begin(), part->end());
   write_words(path + ".bin", words);
-  write_whole_file(path + ".txt", text);
+  write_prepared(path + ".txt", text);
 }
 
 MmaTiles read_tiles(const std::string& path, const MmaKind& kind) {
-  std::istringstream text(read_text(path + ".txt"));
+  std::istringstream text(read_prepared(path + ".txt"));
   std::string line;
   if (!std::getline(text, line) || line != kHeader) throw std::runtime_error(path + ".txt is no list of tiles");
   MmaTiles tiles;

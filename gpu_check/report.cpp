@@ -60,7 +60,8 @@ int exit_status(const StepReport& report) {
     if (row.status == Status::failed) return kExitFailed;
     passed = passed || row.status == Status::passed;
   }
-  return passed ? kExitPassed : kExitIncomplete;
+  if (passed) return kExitPassed;
+  return report.optional && !report.rows.empty() ? kExitAbsent : kExitIncomplete;
 }
 
 std::string text_of(const StepReport& report) {

@@ -28,6 +28,7 @@ struct ResultRow {
 struct StepReport {
   std::string step;
   std::vector<ResultRow> rows = {};
+  bool optional = false;  ///< judges what need not be there
 };
 
 inline ResultRow row_named(std::string test) {
@@ -37,9 +38,9 @@ inline ResultRow row_named(std::string test) {
 }
 
 /// Exit statuses of the program and of run_device.sh.
-inline constexpr int kExitPassed = 0, kExitFailed = 1, kExitUsage = 2, kExitIncomplete = 3, kExitNoDevice = 77;
+inline constexpr int kExitPassed = 0, kExitFailed = 1, kExitUsage = 2, kExitIncomplete = 3, kExitAbsent = 4, kExitNoDevice = 77;
 
-/// Failed before incomplete before passed: incomplete when every row is skipped or there is none.
+/// Failed before incomplete before passed: incomplete when every row is skipped or there is none; absent instead where that is allowed.
 int exit_status(const StepReport& report);
 std::string text_of(const StepReport& report);
 std::string json_of(const StepReport& report, const Device& device, const char* tier);

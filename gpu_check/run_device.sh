@@ -2,26 +2,29 @@
 # The device check in one command: builds (nvcc, g++, CMake), runs every step with a time-out of its own, prints a table, and writes
 # OUT/report.json anew after each step, so that a cut run leaves what it has. No setting of the device is touched.
 #
-# usage: run_device.sh --data DATA [--out OUT] [--build BUILD] [--arch 90a] [--quick] [--host PROGRAM]
+# usage: run_device.sh --data DATA [--out OUT] [--build BUILD] [--arch 90a] [--quick] [--libraries DIR] [--host PROGRAM]
 #   --data   what gpu_check_prepare wrote, on any machine
+#   --libraries  folder of the libcublasLt.so.13 or .12 to judge; otherwise the one that the loader finds
 #   --host   dry run: PROGRAM (gpu_check_host) runs the same steps on the CPU in the thread shim; nothing is built
 # exit: 0 all passed; 1 a mismatch; 2 usage or build; 3 incomplete; 77 no device or no driver
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-data= out=$PWD/gpu_check_report build=$PWD/gpu_check_build arch=90a quick= host=
+data= out=$PWD/gpu_check_report build=$PWD/gpu_check_build arch=90a quick= host= libraries=
 
-usage() { sed -n '5,8p' "$0" | sed 's/^# //'; exit 2; }
+usage() { sed -n '/^# usage:/,/^# exit:/p' "$0" | sed 's/^# //'; }
+refuse() { echo "gpu_check: error: $1; see run_device.sh --help" >&2; exit 2; }
 while [ $# -gt 0 ]; do
   case $1 in
-    --data | --out | --build | --arch | --host)
-      [ $# -ge 2 ] || usage
+    --data | --out | --build | --arch | --host | --libraries)
+      [ $# -ge 2 ] || refuse "$1 needs a value"
       printf -v "${1#--}" %s "$2"
       shift 2 ;;
     --quick) quick=--quick; shift ;;
-    *) usage ;;
+    --help | -h) usage; exit 0 ;;
+    *) refuse "unknown argument '$1'" ;;
   esac
 done
-[ -n "$data" ] || usage
+[ -n "$data" ] || refuse "a run needs --data DATA"
 [ -f "$data/mufu/exp2_table.bin" ] || { echo "gpu_check: error: $data holds no prepared data: run gpu_check_prepare $data tests/data/mma_hardware"; exit 2; }
 mkdir -p "$out" || exit 2
 rm -f "$out"/step_*.json "$out/report.json"
@@ -64,7 +67,7 @@ report() {  # all steps so far
   } >"$out/report.json.partial" && mv "$out/report.json.partial" "$out/report.json"
 }
 
-failed=0 incomplete=0 number=0
+failed=0 incomplete=0 number=0 skipped=
 run_step() {  # NAME SECONDS COMMAND...
   local name=$1 limit=$2 json status
   shift 2
@@ -76,6 +79,7 @@ run_step() {  # NAME SECONDS COMMAND...
   case $status in
     0) ;;
     3) incomplete=1 ;;
+    4) skipped="$skipped $name" ;;
     124 | 137) incomplete=1; echo "gpu_check: $name did not end within $limit s" ;;
     *) failed=1 ;;
   esac
@@ -85,7 +89,7 @@ run_step() {  # NAME SECONDS COMMAND...
 
 run_step device 10 "$program" --device
 while read -r name limit; do
-  run_step "$name" "$limit" "$program" --step "$name" --data "$data" --output "$out" $quick
+  run_step "$name" "$limit" "$program" --step "$name" --data "$data" --output "$out" $quick ${libraries:+--libraries "$libraries"}
 done < <("$program" --list)
 [ $number -gt 1 ] || { incomplete=1; echo "gpu_check: $program lists no steps"; }
 
@@ -101,6 +105,7 @@ fi
 
 report true
 echo "== $((SECONDS - begun)) s in all, $build_seconds s of them building; report: $out/report.json"
+[ -z "$skipped" ] || echo "== skipped, reasons above:$skipped"
 if [ $failed = 1 ]; then echo "gpu_check: FAILED"; exit 1; fi
 if [ $incomplete = 1 ]; then echo "gpu_check: incomplete"; exit 3; fi
 echo "gpu_check: passed"

@@ -1,2 +1,2 @@
 # The steps, shared by the host tier and the device build.
-set(HALFULP_GPU_STEPS casts mma mufu attention)
+set(HALFULP_GPU_STEPS data casts mma mufu attention libraries)

@@ -3,10 +3,37 @@
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
+#include <string_view>
 
 #include "gpu_check/report.hpp"
 
 namespace halfulp::gpu {
+namespace {
+
+/// FNV-1a of 64 bits. Every step is a bijection of the state, so contents that differ in one byte never agree.
+std::uint64_t checksum(std::string_view content) {
+  std::uint64_t state = 0xcbf29ce484222325;
+  for (const char c : content) state = (state ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return state;
+}
+
+/// The last line of a prepared file; all have one length.
+std::string last_line(std::string_view content) { return "checksum " + hex(checksum(content), 16) + "\n"; }
+
+}  // namespace
+
+void write_prepared(const std::string& path, const std::string& content) { write_whole_file(path, content + last_line(content)); }
+
+std::string read_prepared(const std::string& path) {
+  std::string bytes = read_text(path);
+  const std::size_t length = last_line({}).size();
+  const std::size_t end = bytes.size() < length ? 0 : bytes.size() - length;
+  if (bytes.size() < length || bytes.substr(end) != last_line(std::string_view(bytes).substr(0, end))) {
+    throw std::runtime_error(path + " is damaged or cut off: its checksum does not fit; make the data again with gpu_check_prepare");
+  }
+  bytes.resize(end);
+  return bytes;
+}
 
 void write_words(const std::string& path, const std::vector<std::uint32_t>& words) {
   std::string bytes;
@@ -14,19 +41,20 @@ void write_words(const std::string& path, const std::vector<std::uint32_t>& word
   for (const std::uint32_t word : words) {
     for (int i = 0; i < 4; ++i) bytes.push_back(static_cast<char>(word >> (8 * i) & 0xff));
   }
-  write_whole_file(path, bytes);
+  write_prepared(path, bytes);
 }
 
 std::string read_text(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   std::ostringstream text;
-  if (!in || !(text << in.rdbuf())) throw std::runtime_error("cannot read " + path);
+  const bool empty = in && in.peek() == std::ifstream::traits_type::eof() && !in.bad();
+  if (!empty && (!in || !(text << in.rdbuf()))) throw std::runtime_error("cannot read " + path);
   return text.str();
 }
 
 std::vector<std::uint32_t> read_words(const std::string& path) {
-  const std::string bytes = read_text(path);
-  if (bytes.size() % 4 != 0) throw std::runtime_error(path + " is cut off");
+  const std::string bytes = read_prepared(path);
+  if (bytes.size() % 4 != 0) throw std::runtime_error(path + " holds no whole number of words");
   std::vector<std::uint32_t> words(bytes.size() / 4);
   for (std::size_t i = 0; i < bytes.size(); ++i) words[i / 4] |= static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[i])) << (8 * (i % 4));
   return words;

@@ -4,11 +4,10 @@
 #include <bit>
 #include <cctype>
 #include <charconv>
-#include <fstream>
 #include <sstream>
 #include <stdexcept>
 
-#include "gpu_check/report.hpp"
+#include "gpu_check/words_file.hpp"
 #include "halfulp/formats.hpp"
 
 namespace halfulp::gpu {
@@ -89,13 +88,13 @@ void write_attention_file(const std::string& path, const AttentionFile& file) {
   for_each_member(file.plan, [&](const char* name, const auto& value) { text += std::string("plan ") + name + " " + text_of_value(value) + "\n"; });
   append_words(text, "input", file.inputs);
   append_words(text, "stage", file.stages);
-  write_whole_file(path, text);
+  write_prepared(path, text);
 }
 
 AttentionFile read_attention_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
+  std::istringstream in(read_prepared(path));
   std::string line;
-  if (!in || !std::getline(in, line) || line != kHeader) throw std::runtime_error(path + ": not an attention file; make it with gpu_check_prepare");
+  if (!std::getline(in, line) || line != kHeader) throw std::runtime_error(path + ": not an attention file; make it with gpu_check_prepare");
   AttentionFile file;
   std::map<std::string, std::string> numbers;
   while (std::getline(in, line)) {

@@ -1,6 +1,7 @@
 #include "gpu_check/compile/assembly.hpp"
 
 #include <cstring>
+#include <iterator>
 #include <sstream>
 #include <stdexcept>
 
@@ -49,6 +50,21 @@ std::uint64_t number(const std::vector<unsigned char>& bytes, std::size_t at, st
   return value;
 }
 
+/// Calls visit(low, high) with the two halves of every instruction.
+template <class Visit>
+void for_each_instruction(const std::vector<unsigned char>& cubin, std::string_view kernel, Visit visit) {
+  if (cubin.size() < 64 || std::memcmp(cubin.data(), "\x7f" "ELF\2", 5) != 0) throw std::runtime_error("the cubin is no 64-bit ELF file");
+  const std::uint64_t table = number(cubin, 40, 8), entry = number(cubin, 58, 2), sections = number(cubin, 60, 2), names = number(cubin, 62, 2);
+  const std::uint64_t strings = number(cubin, table + names * entry + 24, 8);
+  for (std::uint64_t i = 0; i < sections; ++i) {
+    const std::uint64_t header = table + i * entry, name = strings + number(cubin, header, 4);
+    const std::string text(reinterpret_cast<const char*>(cubin.data()) + name);
+    if (text.compare(0, 6, ".text.") != 0 || text.find(kernel) == std::string::npos) continue;
+    const std::uint64_t begin = number(cubin, header + 24, 8), size = number(cubin, header + 32, 8);
+    for (std::uint64_t at = begin; at + 16 <= begin + size; at += 16) visit(number(cubin, at, 8), number(cubin, at + 8, 8));
+  }
+}
+
 }  // namespace
 
 std::string ptx_of(const std::string& ptx, std::string_view kernel) {
@@ -82,23 +98,31 @@ std::size_t count_modifier(const std::string& ptx, std::string_view modifier) {
 }
 
 Opcodes opcodes_of(const std::vector<unsigned char>& cubin, std::string_view kernel) {
-  if (cubin.size() < 64 || std::memcmp(cubin.data(), "\x7f" "ELF\2", 5) != 0) throw std::runtime_error("the cubin is no 64-bit ELF file");
-  const std::uint64_t table = number(cubin, 40, 8), entry = number(cubin, 58, 2), sections = number(cubin, 60, 2), names = number(cubin, 62, 2);
-  const std::uint64_t strings = number(cubin, table + names * entry + 24, 8);
   Opcodes opcodes;
-  for (std::uint64_t i = 0; i < sections; ++i) {
-    const std::uint64_t header = table + i * entry, name = strings + number(cubin, header, 4);
-    const std::string text(reinterpret_cast<const char*>(cubin.data()) + name);
-    if (text.compare(0, 6, ".text.") != 0 || text.find(kernel) == std::string::npos) continue;
-    const std::uint64_t begin = number(cubin, header + 24, 8), size = number(cubin, header + 32, 8);
-    for (std::uint64_t at = begin; at + 16 <= begin + size; at += 16) ++opcodes[static_cast<std::uint32_t>(number(cubin, at, 2) & 0x1ff)];
-  }
+  for_each_instruction(cubin, kernel, [&](std::uint64_t low, std::uint64_t) { ++opcodes[static_cast<std::uint32_t>(low & 0x1ff)]; });
   return opcodes;
 }
 
 std::size_t count(const Opcodes& opcodes, Opcode opcode) {
   const auto found = opcodes.find(opcode);
   return found == opcodes.end() ? 0 : found->second;
+}
+
+std::string mufu_name(std::uint32_t function) {
+  constexpr const char* kNames[] = {"COS", "SIN", "EX2", "LG2", "RCP", "RSQ", "RCP64H", "RSQ64H", "SQRT", "TANH"};
+  const std::uint32_t number = function & 0xff;
+  const std::string name = number < std::size(kNames) ? kNames[number] : "function " + std::to_string(number);
+  return name + ((function & kMufuOfConstant) != 0 ? " of a constant" : "");
+}
+
+std::map<std::uint32_t, std::size_t> mufu_functions_of(const std::vector<unsigned char>& cubin, std::string_view kernel) {
+  std::map<std::uint32_t, std::size_t> functions;
+  for_each_instruction(cubin, kernel, [&](std::uint64_t low, std::uint64_t high) {
+    if ((low & 0x1ff) != kMufu) return;
+    const bool of_constant = (low >> 9 & 7) == 4;
+    ++functions[static_cast<std::uint32_t>(high >> 10 & 0xf) | (of_constant ? kMufuOfConstant : 0u)];
+  });
+  return functions;
 }
 
 }  // namespace halfulp::gpu

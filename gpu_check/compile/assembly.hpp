@@ -35,4 +35,24 @@ enum Opcode : std::uint32_t {
 };
 std::size_t count(const Opcodes& opcodes, Opcode opcode);
 
+/// What a MUFU computes: bits 74-77 of the instruction, measured on known kernels. f16 and bf16 share the numbers.
+enum MufuCode : std::uint32_t {
+  kMufuCos = 0,
+  kMufuSin = 1,
+  kMufuEx2 = 2,
+  kMufuLg2 = 3,
+  kMufuRcp = 4,
+  kMufuRsq = 5,
+  kMufuRcp64 = 6,
+  kMufuRsq64 = 7,
+  kMufuSqrt = 8,
+  kMufuTanh = 9,
+  /// Added where the operand stands in the instruction: a division makes its NaN by RSQ of one.
+  kMufuOfConstant = 0x100,
+};
+/// "EX2" and so on; a number where the function is not known.
+std::string mufu_name(std::uint32_t function);
+/// MUFU instructions by function, of all kernels whose mangled name contains `kernel`.
+std::map<std::uint32_t, std::size_t> mufu_functions_of(const std::vector<unsigned char>& cubin, std::string_view kernel);
+
 }  // namespace halfulp::gpu

@@ -51,6 +51,13 @@ std::vector<std::string> wrong_in_attention_kernels(const Compiled& made, const 
     // Without .rn an operation may be fused later.
     for (const char* instruction : {"ex2", "mad.f32", "mad.rn.f32", "mul.f32", "add.f32", "sub.f32"}) exactly(name + ": " + instruction, count_instructions(ptx, instruction), 0);
   };
+  // In the cubin no function of the approximate unit but RCP, which seeds divisions: exp2 is a polynomial.
+  const auto divisions_only = [&](const std::string& name) {
+    if (opcodes_of(made.cubin, name).empty()) findings.push_back(name + ": not in the cubin");
+    for (const auto& [function, times] : mufu_functions_of(made.cubin, name)) {
+      if (function != kMufuRcp && function != (kMufuRsq | kMufuOfConstant)) exactly(name + ": MUFU." + mufu_name(function) + " in the cubin", times, 0);
+    }
+  };
   // Every exp2_p6 adds 1.5 * 2^23 once and has six fma. A kernel holds four of them (rescale, weight, sink, tanh) and 15 more
   // fma: b, t, two of the sink, eleven of tanh.
   const auto fused = [&](const std::string& name, const std::string& ptx, std::size_t least_exp2, std::size_t others) {
@@ -66,6 +73,7 @@ std::vector<std::string> wrong_in_attention_kernels(const Compiled& made, const 
       continue;
     }
     no_approximation(entry.name, ptx);
+    divisions_only(entry.name);
     fused(entry.name, ptx, 4, 15);
     const bool wgmma = entry.name.find("WgmmaUnit") != std::string::npos, any_wgmma = wgmma && architecture == "90a";
     const std::size_t places = entry.scores_only ? 1 : 2;
@@ -75,6 +83,7 @@ std::vector<std::string> wrong_in_attention_kernels(const Compiled& made, const 
   }
   const std::string combine = ptx_of(made.ptx, "attention_combine");
   no_approximation("attention_combine", combine);
+  divisions_only("attention_combine");
   fused("attention_combine", combine, 2, 0);
   if (count_instructions(combine, "div.rn.f32") + count_instructions(combine, "rcp.rn.f32") == 0) findings.push_back("attention_combine: no IEEE division");
   return findings;

@@ -20,8 +20,13 @@ inline constexpr const char* kTier = "device";
 
 namespace cuda {
 
+/// Empty for success.
+inline std::string error_text(cudaError_t error) {
+  return error == cudaSuccess ? "" : std::string(cudaGetErrorString(error)) + " (" + std::to_string(error) + ")";
+}
+
 inline void check(cudaError_t error, const char* what) {
-  if (error != cudaSuccess) throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(error) + " (" + std::to_string(error) + ")");
+  if (error != cudaSuccess) throw std::runtime_error(std::string(what) + ": " + error_text(error));
 }
 
 /// Device memory with canaries of kGuard bytes on either side, filled with 0xff: NaN in every floating format that has one.
@@ -89,33 +94,42 @@ class Buffer {
     if (std::find(outputs.begin(), outputs.end(), &memory_) == outputs.end()) outputs.push_back(&memory_);
     return reinterpret_cast<T*>(memory_.data());
   }
+  /// For a library that reads, or reads and writes.
+  const T* address() const { return reinterpret_cast<const T*>(memory_.data()); }
+  T* scratch_address() { return reinterpret_cast<T*>(memory_.data()); }  ///< contents that nobody compares
+  T* output_address() { return out(); }
 
  private:
   cuda::Memory memory_;
 };
 
-/// Runs the kernel twice from the same contents of the outputs.
-template <class... Parameters>
-Launched launch(const char* name, void (*kernel)(Parameters...), Grid grid, std::type_identity_t<Parameters>... arguments) {
+namespace cuda {
+
+/// What did not start: an error, or a kernel that was compiled for other devices.
+struct Started {
+  std::string error = {};
+  bool no_image = false;
+};
+
+/// Calls `start`, which puts work on the default stream, twice from the same contents of the outputs.
+template <class Start>
+Launched run_twice(const char* name, Start start) {
   Launched launched;
   const std::vector<cuda::Memory*> outputs = cuda::live_outputs();
   std::vector<std::vector<unsigned char>> before, first;
   for (const cuda::Memory* memory : outputs) before.push_back(memory->contents());
   for (int run = 0; run < 2; ++run) {
     for (std::size_t i = 0; i < outputs.size(); ++i) outputs[i]->restore(before[i]);
-    const auto start = std::chrono::steady_clock::now();
-    kernel<<<grid.blocks, grid.threads>>>(arguments...);
-    cudaError_t error = cudaGetLastError();
-    if (error == cudaErrorNoKernelImageForDevice || error == cudaErrorInvalidDeviceFunction) {
-      launched.no_image = true;
+    const auto begun = std::chrono::steady_clock::now();
+    Started started = start();
+    launched.no_image = started.no_image;
+    if (launched.no_image) return launched;
+    if (started.error.empty()) started.error = error_text(cudaDeviceSynchronize());
+    if (!started.error.empty()) {
+      launched.faults.push_back(std::string(name) + ": " + started.error);
       return launched;
     }
-    if (error == cudaSuccess) error = cudaDeviceSynchronize();
-    if (error != cudaSuccess) {
-      launched.faults.push_back(std::string(name) + ": " + cudaGetErrorString(error) + " (" + std::to_string(error) + ")");
-      return launched;
-    }
-    if (run == 0) launched.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (run == 0) launched.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       if (!outputs[i]->canaries_intact()) launched.faults.push_back(std::string(name) + ": write outside the buffer " + outputs[i]->name());
       if (run == 0) {
@@ -126,6 +140,25 @@ Launched launch(const char* name, void (*kernel)(Parameters...), Grid grid, std:
     }
   }
   return launched;
+}
+
+}  // namespace cuda
+
+/// Runs the kernel twice from the same contents of the outputs.
+template <class... Parameters>
+Launched launch(const char* name, void (*kernel)(Parameters...), Grid grid, std::type_identity_t<Parameters>... arguments) {
+  return cuda::run_twice(name, [&]() -> cuda::Started {
+    kernel<<<grid.blocks, grid.threads>>>(arguments...);
+    const cudaError_t error = cudaGetLastError();
+    if (error == cudaErrorNoKernelImageForDevice || error == cudaErrorInvalidDeviceFunction) return {"", true};
+    return {cuda::error_text(error)};
+  });
+}
+
+/// The same for a library: `start` returns what failed, empty for nothing.
+template <class Start>
+Launched call_library(const char* name, Start start) {
+  return cuda::run_twice(name, [&]() -> cuda::Started { return {start()}; });
 }
 
 inline std::string version_text(int version) { return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10); }

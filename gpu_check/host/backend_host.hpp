@@ -19,7 +19,7 @@ namespace host {
 /// Buffers that a launch may write: restored between runs, compared after them.
 std::vector<Memory*>& live_outputs();
 
-/// Runs `body` for every thread in each of run_orders().
+/// Runs `body` for every thread in each of run_orders(); several blocks also at the same time, unless a fault was found before.
 Launched run_in_all_orders(const char* name, Grid grid, const std::function<void()>& body, Faults* faults);
 
 }  // namespace host
@@ -44,6 +44,10 @@ class Buffer {
     return values;
   }
   In<T> in() const { return In<T>(*memory_); }
+  /// For a library that reads, or reads and writes: no checks but the canaries.
+  const T* address() const { return reinterpret_cast<const T*>(memory_->data()); }
+  T* scratch_address() { return reinterpret_cast<T*>(memory_->data()); }  ///< contents that nobody compares
+  T* output_address() { return out().data(); }
   Out<T> out() {
     auto& outputs = host::live_outputs();
     if (std::find(outputs.begin(), outputs.end(), memory_.get()) == outputs.end()) outputs.push_back(memory_.get());
@@ -64,6 +68,9 @@ template <class... Parameters>
 Launched launch(const char* name, void (*kernel)(Parameters...), Grid grid, std::type_identity_t<Parameters>... arguments) {
   return launch(name, kernel, grid, static_cast<host::Faults*>(nullptr), arguments...);
 }
+
+/// Calls `start`, which does a library's work and returns what failed (empty: nothing), twice from the same contents of the outputs.
+Launched call_library(const char* name, const std::function<std::string()>& start);
 
 /// The GPU whose models the shim uses for matrix instructions: 89, 90, 100 or 120.
 void set_modelled_architecture(int architecture);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,6 +46,13 @@ struct Faults {
     ++count;
     ++of_kind[static_cast<std::size_t>(kind)];
     if (first.size() < kKept) first.push_back({kind, std::move(text)});
+  }
+  void add(const Faults& more) {
+    count += more.count;
+    for (std::size_t i = 0; i < std::size(of_kind); ++i) of_kind[i] += more.of_kind[i];
+    for (const Fault& fault : more.first) {
+      if (first.size() < kKept) first.push_back(fault);
+    }
   }
   bool has(FaultKind kind) const { return of_kind[static_cast<std::size_t>(kind)] != 0; }
   std::string text() const {

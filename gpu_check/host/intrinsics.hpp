@@ -65,6 +65,7 @@ namespace host {
 template <class T, class Change>
 T atomic_change(const Pointer<T>& at, Change change) {
   if (!at.memory->check_write(at.index, true)) return all_ones<T>();
+  const auto lock = at.memory->atomic_lock();
   const T before = at.load();
   at.store(change(before));
   return before;

@@ -9,8 +9,8 @@ std::byte canary(std::size_t at) { return static_cast<std::byte>(0xa5 ^ (at * 29
 
 }  // namespace
 
-Memory::Memory(std::string name, std::size_t count, std::size_t element_bytes)
-    : name_(std::move(name)), element_bytes_(element_bytes), bytes_(count * element_bytes + 2 * kGuard, std::byte{0xff}), shadow_(count) {
+Memory::Memory(std::string name, std::size_t count, std::size_t element_bytes, Scope scope)
+    : name_(std::move(name)), element_bytes_(element_bytes), scope_(scope), bytes_(count * element_bytes + 2 * kGuard, std::byte{0xff}), shadow_(count) {
   for (std::size_t i = 0; i < kGuard; ++i) {
     bytes_[i] = canary(i);
     bytes_[bytes_.size() - 1 - i] = canary(i);
@@ -33,6 +33,7 @@ void Memory::report_race(std::size_t index, const Access& before, const char* wa
 
 bool Memory::check_read(std::size_t index) {
   if (!in_range(index, "read")) return false;
+  if (!is_shadowed()) return true;
   Shadow& word = shadow_[index];
   const Access now = current_access();
   if (!word.write.exists()) {
@@ -56,6 +57,7 @@ bool Memory::check_read(std::size_t index) {
 
 bool Memory::check_write(std::size_t index, bool atomic) {
   if (!in_range(index, "written")) return false;
+  if (!is_shadowed()) return true;
   Shadow& word = shadow_[index];
   const Access now = current_access(atomic);
   if (word.write.exists() && !word.write.ordered_before(now) && !(atomic && word.write.atomic)) {
@@ -69,6 +71,11 @@ bool Memory::check_write(std::size_t index, bool atomic) {
   word = {};
   word.write = now;
   return true;
+}
+
+std::unique_lock<std::mutex> Memory::atomic_lock() const {
+  static std::mutex mutex;
+  return is_shadowed() ? std::unique_lock<std::mutex>() : std::unique_lock(mutex);
 }
 
 void Memory::check_canaries(Faults& faults) {

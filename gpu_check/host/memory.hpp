@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -17,10 +18,13 @@ struct Shadow {
   Access reader, same_warp, other_warp, other_block;
 };
 
+/// Who can reach a memory: one block, or all.
+enum class Scope : std::uint8_t { block, grid };
+
 class Memory {
  public:
   /// Filled with 0xff bytes: NaN in every floating format that has one.
-  Memory(std::string name, std::size_t count, std::size_t element_bytes);
+  Memory(std::string name, std::size_t count, std::size_t element_bytes, Scope scope = Scope::grid);
 
   const std::string& name() const { return name_; }
   std::size_t count() const { return shadow_.size(); }
@@ -32,19 +36,24 @@ class Memory {
   void set_initialised() { initialised_ = true; }
   /// Forgets all accesses, before a launch.
   void forget_accesses();
-  /// False after a report when `index` is outside.
+  /// False after a report when `index` is outside. While blocks run at the same time, accesses to memory of the grid are
+  /// checked for nothing else.
   bool check_read(std::size_t index);
   bool check_write(std::size_t index, bool atomic);
+  /// Held around an atomic: locks where another CPU thread may reach the word.
+  std::unique_lock<std::mutex> atomic_lock() const;
   /// Reports bytes beside the buffer that changed, and mends them.
   void check_canaries(Faults& faults);
 
  private:
   static constexpr std::size_t kGuard = 256;
+  bool is_shadowed() const { return scope_ == Scope::block || !blocks_are_concurrent(); }
   bool in_range(std::size_t index, const char* what) const;
   void report_race(std::size_t index, const Access& before, const char* was, const Access& now, const char* is) const;
 
   std::string name_;
   std::size_t element_bytes_;
+  Scope scope_;
   std::vector<std::byte> bytes_;
   std::vector<Shadow> shadow_;
   bool initialised_ = false;

@@ -1,6 +1,7 @@
 // The thread shim: every CUDA thread of a block is a fiber of one CPU thread. A fiber runs until it waits at a barrier; when
 // all have arrived, all go on. The order in which fibers run is a parameter, so a kernel's result can be compared between
-// orders, and every access can be asked whether a barrier orders it after the one before.
+// orders, and every access can be asked whether a barrier orders it after the one before. Blocks run one after the other, or
+// on several CPU threads at a time; then global memory has no such answers.
 #pragma once
 
 #include <cstddef>
@@ -60,9 +61,12 @@ struct RunOrder {
   Order threads = Order::forward;
   Order blocks = Order::forward;
   std::uint64_t seed = 1;
+  unsigned cpu_threads = 1;  ///< that run blocks at the same time
 };
 /// Forward, reverse and two permutations of the threads; blocks forward and in reverse.
 std::span<const RunOrder> run_orders();
+/// Blocks on four CPU threads.
+inline constexpr RunOrder kConcurrent{Order::forward, Order::forward, 1, 4};
 
 /// Runs `body` once for every thread of the grid. Faults are added to `faults`; after a divergence the rest of the block is
 /// left out.
@@ -70,6 +74,7 @@ void run_grid(unsigned blocks, unsigned threads, const RunOrder& order, const st
 
 /// For the running fiber; only inside run_grid.
 Access current_access(bool atomic = false);
+bool blocks_are_concurrent();
 void report(FaultKind kind, std::string text);
 void wait_for_block(const Where& where);
 /// `order_memory`: as __syncwarp; a shuffle only exchanges registers.

@@ -1,8 +1,9 @@
 #include <filesystem>
+#include <set>
 #include <stdexcept>
 
 #include "gpu_check/prepare/prepare.hpp"
-#include "gpu_check/report.hpp"
+#include "gpu_check/words_file.hpp"
 #include "halfulp/oracle/thresholds.hpp"
 
 namespace halfulp::gpu {
@@ -70,12 +71,13 @@ CastTable make_cast_table(const CastCase& cast, std::uint32_t lane_random) {
 
 void prepare_casts(const std::string& data) {
   std::filesystem::create_directories(data + "/casts");
+  std::set<std::string> written;  // cases share tables
   for (const CastCase& cast : kCastCases) {
     for (std::uint32_t i = 0; i < random_words(cast); ++i) {
       for (int lane = 0; lane < cast.lanes; ++lane) {
         const std::uint32_t random = cast.random_bits == 0 ? 0 : random_of_lane(cast, kRandomWords[i], lane);
         const std::string path = data + "/casts/" + table_name(cast, random) + ".txt";
-        if (!std::filesystem::exists(path)) write_whole_file(path, text_of(make_cast_table(cast, random)));
+        if (written.insert(path).second) write_prepared(path, text_of(make_cast_table(cast, random)));
       }
     }
   }

@@ -6,6 +6,7 @@
 
 #include "gpu_check/cast_cases.hpp"
 #include "gpu_check/cast_table.hpp"
+#include "gpu_check/libraries/problem.hpp"
 
 namespace halfulp::gpu {
 
@@ -15,6 +16,9 @@ CastTable make_cast_table(const CastCase& cast, std::uint32_t lane_random);
 /// Each writes its files under DATA. Throws std::runtime_error.
 void prepare_casts(const std::string& data);
 void prepare_mufu(const std::string& data);
+void prepare_libraries(const std::string& data);
+/// The products of prepare_libraries.
+std::vector<GemmProblem> make_gemm_problems();
 /// Constants of exp2_exact.hpp as the words of doubles.
 std::vector<std::uint32_t> exp2_table_words();
 /// `measured_folder`: tests/data/mma_hardware. `tiles`: of 128 outputs for each class and kind.

@@ -12,8 +12,14 @@ struct StepContext {
   std::string output;  ///< folder for data files that a step leaves; may be empty
   bool quick = false;  ///< samples instead of all inputs
   Device device;
+  std::string libraries = {};  ///< folder of libraries to judge; empty: where the loader looks (on the host: nowhere)
 };
 
+/// The folders under StepContext::data.
+inline constexpr const char* kPreparedFolders[] = {"casts", "mma", "mufu", "attention", "libraries"};
+
+/// Every prepared file has the checksum at its end.
+StepReport run_data(const StepContext& context);
 /// A cast with ties rounded away must yield exactly its known number of mismatches.
 StepReport run_self_test(const StepContext& context);
 /// Every cast over all its inputs (samples on the host) against the oracle's thresholds.
@@ -25,17 +31,22 @@ StepReport run_attention(const StepContext& context);
 /// ex2.approx and rcp.approx over all inputs against the correctly rounded values.
 StepReport run_mufu(const StepContext& context);
 
+/// cuBLASLt's FP8 product, where the library is found, against bounds for any order and against named models.
+StepReport run_libraries(const StepContext& context);
+
 struct Step {
   const char* name;
   StepReport (*run)(const StepContext&);
   int seconds;  ///< time-out on a device
 };
 inline constexpr Step kSteps[] = {
+    {"data", run_data, 15},
     {"self_test", run_self_test, 30},
     {"casts", run_casts, 90},
     {"mma", run_mma, 60},
     {"mufu", run_mufu, 45},
     {"attention", run_attention, 60},
+    {"libraries", run_libraries, 60},
 };
 
 }  // namespace halfulp::gpu

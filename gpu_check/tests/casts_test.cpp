@@ -7,6 +7,7 @@
 #include "gpu_check/digest.hpp"
 #include "gpu_check/prepare/prepare.hpp"
 #include "gpu_check/steps/steps.hpp"
+#include "gpu_check/words_file.hpp"
 #include "halfulp/plan.hpp"
 
 namespace halfulp::gpu {
@@ -141,7 +142,7 @@ TEST(Casts, AWrongTableFailsWithTheSmallestInputsNamed) {
   const CastCase& cast = kCastCases[0];
   CastTable table = make_cast_table(cast, 0);
   ++table.steps[100].first;  // one input of 2^32
-  write_whole_file(folder + "/casts/" + table_name(cast, 0) + ".txt", text_of(table));
+  write_prepared(folder + "/casts/" + table_name(cast, 0) + ".txt", text_of(table));
   const StepReport report = run_casts(context(folder));
   std::filesystem::remove_all(folder);
   ASSERT_EQ(report.rows[0].status, Status::failed);

@@ -65,7 +65,7 @@ TEST(Compile, TheOpcodeTableHoldsOnKnownKernels) {
     const char* kernel;
     Opcode opcode;
   };
-  const Known known[] = {{"known_add", kFadd}, {"known_multiply", kFmul}, {"known_fma", kFfma}, {"known_mufu", kMufu}, {"known_pack", kF2fp}};
+  const Known known[] = {{"known_add", kFadd}, {"known_multiply", kFmul}, {"known_fma", kFfma}, {"known_mufu_ex2", kMufu}, {"known_pack", kF2fp}};
   for (const char* architecture : {"89", "90a", "100a", "120a"}) {
     const Compiled made = compiler().compile("known", architecture);
     ASSERT_TRUE(made.assembled) << made.log;
@@ -73,6 +73,26 @@ TEST(Compile, TheOpcodeTableHoldsOnKnownKernels) {
       const Opcodes opcodes = opcodes_of(made.cubin, one.kernel);
       for (const Known& other : known) EXPECT_EQ(count(opcodes, other.opcode), other.opcode == one.opcode ? 1u : 0u) << architecture << " " << one.kernel;
     }
+  }
+}
+
+TEST(Compile, TheFunctionsOfMufuHoldOnKnownKernels) {
+  using Functions = std::map<std::uint32_t, std::size_t>;
+  const std::map<std::string, std::uint32_t> known = {
+      {"known_mufu_cos", kMufuCos},   {"known_mufu_sin", kMufuSin},       {"known_mufu_ex2", kMufuEx2},      {"known_mufu_lg2", kMufuLg2},
+      {"known_mufu_rcpP", kMufuRcp},  {"known_mufu_rsqP", kMufuRsq},      {"known_mufu_sqrt", kMufuSqrt},    {"known_mufu_tanh", kMufuTanh},
+      {"known_mufu_half_ex2", kMufuEx2}, {"known_mufu_half_tanh", kMufuTanh}, {"known_mufu_rcp64", kMufuRcp64}, {"known_mufu_rsq64", kMufuRsq64}};
+  for (const std::string& architecture : kArchitectures) {
+    const Compiled made = compiler().compile("known", architecture);
+    ASSERT_TRUE(made.assembled) << made.log;
+    for (const auto& [kernel, function] : known) EXPECT_EQ(mufu_functions_of(made.cubin, kernel), (Functions{{function, 1}})) << architecture << " " << kernel;
+    // What exact divisions are built on.
+    for (const char* kernel : {"known_divide", "known_reciprocal", "known_quotient"}) {
+      const Functions found = mufu_functions_of(made.cubin, kernel);
+      EXPECT_TRUE(found.contains(kMufuRcp)) << architecture << " " << kernel;
+      for (const auto& [function, times] : found) EXPECT_TRUE(function == kMufuRcp || function == (kMufuRsq | kMufuOfConstant)) << mufu_name(function) << " " << times;
+    }
+    EXPECT_EQ(mufu_functions_of(made.cubin, "known_add"), Functions{}) << architecture;
   }
 }
 

@@ -10,6 +10,7 @@ trap 'rm -rf "$work"' EXIT
 cmake -S "$source" -B "$work/build" -DHALFULP_DEVICE_ONLY=ON -DCMAKE_BUILD_TYPE=Release -DCMAKE_DISABLE_FIND_PACKAGE_GTest=ON \
   -DCMAKE_DISABLE_FIND_PACKAGE_Boost=ON -DCMAKE_DISABLE_FIND_PACKAGE_hwy=ON -DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON >"$work/log" 2>&1 &&
   cmake --build "$work/build" --parallel "$(nproc)" >>"$work/log" 2>&1 || { tail -40 "$work/log"; echo "FAILED: the device build"; exit 1; }
+"$source/gpu_check/tests/command_line_test.sh" "$prepare" "$work/build/gpu_check_device" "$source/gpu_check/run_device.sh" || exit 1
 if "$work/build/gpu_check_probe" | grep -q '^gpu_check: device'; then
   echo "ok: the device build; a device is there"
   exit 0

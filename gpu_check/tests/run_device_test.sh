@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # run_device.sh end to end on the host shim: a whole run, a run with wrong data, a step that cannot run, and refusals.
-# usage: run_device_test.sh SOURCE PREPARE HOST
+# usage: run_device_test.sh SOURCE PREPARE HOST LIBRARIES
 set -uo pipefail
-source=$1 prepare=$2 host=$3
+source=$1 prepare=$2 host=$3 libraries=$4
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 fail() { echo "FAILED: $1"; cat "$work/log"; exit 1; }
@@ -12,21 +12,41 @@ check() { "$source/gpu_check/run_device.sh" "$@" >"$work/log" 2>&1; }
 
 check --data "$work/data" --out "$work/out" --host "$host" || fail "a whole run does not pass"
 grep -q '^gpu_check: passed$' "$work/log" || fail "no verdict"
-for step in self_test casts mma mufu; do grep -q "^== $step " "$work/log" || fail "step $step is missing"; done
+for step in data self_test casts mma mufu attention libraries; do grep -q "^== $step " "$work/log" || fail "step $step is missing"; done
 grep -q '"complete": true' "$work/out/report.json" || fail "the report is not complete"
 [ "$(grep -c '"tier": "host shim"' "$work/out/report.json")" -ge 5 ] || fail "the report has not all steps"
 if command -v python3 >/dev/null; then python3 -c 'import json, sys; json.load(open(sys.argv[1]))' "$work/out/report.json" || fail "the report is no JSON"; fi
 [ -s "$work/out/ex2.approx.f32_by_exponent.tsv" ] || fail "the study left no data"
 
-# One threshold moved by one input: the run fails and names the input.
+grep -q '^== skipped, reasons above: libraries$' "$work/log" || fail "the skipped libraries are not named"
+grep -q '^skipped .*--libraries names no stand-in' "$work/log" || fail "no reason for the skipped libraries"
+
+# A library: its model is named, and a dropped scale fails the run.
+check --data "$work/data" --out "$work/library" --host "$host" --libraries "$libraries" || fail "the stand-in library does not pass"
+grep -q '^passed .*cuBLASLt e4m3, .*equals hopper_fp8_wgmma, promoted every 128' "$work/log" || fail "the model of the library is not named"
+HALFULP_TEST_FAULT=scale check --data "$work/data" --out "$work/library" --host "$host" --libraries "$libraries"
+[ $? -eq 1 ] || fail "a library that drops a scale passes"
+grep -q '^FAILED .*scales 2^-3 and 2^5' "$work/log" || fail "the product is not named"
+
+# The thresholds of another cast: the run fails and names the input.
 table=$work/data/casts/f32_e4m3_cuda_satfinite.txt
 cp "$table" "$work/saved"
-awk 'NR == 60 {$1 += 1} {print}' "$work/saved" >"$table"
+cp "$work/data/casts/f32_e4m3_cuda_nosat.txt" "$table"
 check --data "$work/data" --out "$work/wrong" --host "$host"
-[ $? -eq 1 ] || fail "a moved threshold is not found"
+[ $? -eq 1 ] || fail "wrong thresholds are not found"
 grep -q '^FAILED .*f32->e4m3 cuda_satfinite' "$work/log" && grep -q 'input [0-9a-f]\{8\}: right' "$work/log" || fail "the input is not named"
 grep -q '"status": "failed"' "$work/wrong/report.json" || fail "the report does not say so"
 cp "$work/saved" "$table"
+
+# One changed byte, in a file that this GPU does not read: the first step names the file.
+tiles=$work/data/mma/mma_e4m3_f32_sm120.bin
+cp "$tiles" "$work/saved"
+printf '\377' | dd of="$tiles" bs=1 seek=1001 conv=notrunc 2>/dev/null
+cmp -s "$tiles" "$work/saved" && { printf '\0' | dd of="$tiles" bs=1 seek=1001 conv=notrunc 2>/dev/null; }
+check --data "$work/data" --out "$work/damaged" --host "$host" --quick
+[ $? -eq 1 ] || fail "a changed byte is not found"
+grep -q "$tiles is damaged" "$work/log" || fail "the damaged file is not named"
+cp "$work/saved" "$tiles"
 
 # A step that does not end is cut, the others are reported, and the run is incomplete.
 cat >"$work/slow" <<END

@@ -1,7 +1,9 @@
 // The thread shim against kernels with one seeded fault each, and against the same kernels without it.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <numeric>
+#include <thread>
 
 #include "gpu_check/backend.hpp"
 
@@ -140,6 +142,72 @@ TEST(Shim, AnOrderThatDecidesTheResultIsFoundWithoutARace) {
   ASSERT_GT(faults.count, 0u);
   EXPECT_EQ(faults.first[0].kind, FaultKind::order);
   EXPECT_NE(faults.first[0].text.find("place"), std::string::npos);
+}
+
+/// Every block counts the blocks that came while it lived: none, unless blocks run at the same time.
+HALFULP_KERNEL company(Out<unsigned> counter, Out<unsigned> met) {
+  if (threadIdx.x != 0) return;
+  const unsigned place = atomicAdd(&counter[0], 1u);
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(host::blocks_are_concurrent() ? 20 : 0);
+  unsigned now = atomicAdd(&counter[0], 0u);
+  while (now < gridDim.x && std::chrono::steady_clock::now() < give_up) {
+    std::this_thread::yield();
+    now = atomicAdd(&counter[0], 0u);
+  }
+  met[blockIdx.x] = host::blocks_are_concurrent() ? now - place - 1 : 0;
+}
+TEST(Shim, BlocksRunAtTheSameTimeToo) {
+  constexpr unsigned kBlocks = host::kConcurrent.cpu_threads;
+  Buffer<unsigned> counter("counter", std::vector<unsigned>{0}), met("met", kBlocks);
+  Faults faults;
+  launch("company", company, {kBlocks, 32}, &faults, counter.out(), met.out());
+  EXPECT_EQ(faults.count, 1u) << faults.text();
+  ASSERT_TRUE(faults.has(FaultKind::order));
+  EXPECT_NE(faults.first[0].text.find("met: byte "), std::string::npos) << faults.text();
+  EXPECT_NE(faults.first[0].text.find("differs between run 1 and a run with blocks on 4 CPU threads"), std::string::npos) << faults.text();
+  // All four met: each block waited for the last one.
+  const auto seen = met.download();
+  EXPECT_EQ(std::accumulate(seen.begin(), seen.end(), 0u), 3u + 2 + 1 + 0);
+}
+
+/// Blocks that work in shared memory and add to one word: the same bits whoever runs when.
+HALFULP_KERNEL add_sums(Out<unsigned> total, Out<unsigned> own) {
+  HALFULP_SHARED(unsigned, partial, kThreads);
+  partial[threadIdx.x] = blockIdx.x * kThreads + threadIdx.x;
+  __syncthreads();
+  own[blockIdx.x * kThreads + threadIdx.x] = partial[kThreads - 1 - threadIdx.x];
+  atomicAdd(&total[0], static_cast<unsigned>(partial[threadIdx.x ^ 1u]));
+}
+TEST(Shim, ConcurrentBlocksGiveTheSameBits) {
+  constexpr unsigned kBlocks = 40, kAll = kBlocks * kThreads;
+  Buffer<unsigned> total("total", std::vector<unsigned>{0}), own("own", kAll);
+  Faults faults;
+  launch("add_sums", add_sums, {kBlocks, kThreads}, &faults, total.out(), own.out());
+  EXPECT_EQ(faults.count, 0u) << faults.text();
+  EXPECT_EQ(total.download()[0], kAll * (kAll - 1) / 2);
+}
+
+/// What is found on any CPU thread is reported.
+HALFULP_KERNEL wrong_in_company(Out<unsigned> out, int seed) {
+  HALFULP_SHARED(unsigned, word, 1);
+  const bool here = host::blocks_are_concurrent() && blockIdx.x == 5;
+  if (seed == 1 && here && threadIdx.x == 3) out[gridDim.x] = 1u;
+  if (seed == 2 && here) word[0] = 1u;
+  if (seed == 3 && here && threadIdx.x < 7) __syncthreads();
+  if (threadIdx.x == 0) out[blockIdx.x] = blockIdx.x;
+}
+TEST(Shim, FaultsOfConcurrentBlocksAreReported) {
+  const std::pair<int, std::pair<FaultKind, const char*>> seeds[] = {{1, {FaultKind::out_of_range, "out[8] written by thread 3 of block 5"}},
+                                                                     {2, {FaultKind::race, "word[0]: write by thread 0 of block 5 and write by thread 1"}},
+                                                                     {3, {FaultKind::divergence, "block 5: threads 0-6 wait"}}};
+  Buffer<unsigned> out("out", 8);
+  for (const auto& [seed, expected] : seeds) {
+    Faults faults;
+    launch("wrong_in_company", wrong_in_company, {8, 32}, &faults, out.out(), seed);
+    ASSERT_NE(faults.count, 0u) << seed;
+    EXPECT_EQ(faults.first[0].kind, expected.first) << faults.text();
+    EXPECT_NE(faults.first[0].text.find(expected.second), std::string::npos) << faults.text();
+  }
 }
 
 HALFULP_KERNEL warp_functions(Out<unsigned> out, int seed) {
