@@ -1,4 +1,5 @@
 // `halfulp mma` and `halfulp gemm` as their users run them: rows, files, errors and exit statuses.
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
@@ -208,6 +209,59 @@ TEST_F(CommandGemm, BadInputGetsOneLineAndStatusTwo) {
     const Result result = run(split("gemm " + options));
     EXPECT_EQ(result.status, 2) << options;
     expect_one_error_line(result.error);
+  }
+}
+
+TEST_F(CommandGemm, OverflowIsAskedOfEveryResultFormat) {
+  const std::string a = npy<float>("a.npy", "<f4", 1, 2, {0x1p127f, 0x1p127f}), one = npy<float>("one.npy", "<f4", 2, 1, {1, 1});
+  const std::string options = "--model f32_tree --format f32 --a " + a + " --b " + one;
+  EXPECT_EQ(gemm(options), "0x7f800000\n");
+  EXPECT_EQ(gemm(options + " --overflow saturate"), "0x7f7fffff\n");
+  EXPECT_EQ(gemm(options + " --overflow saturate --to bf16"), "0x7f7f\n");
+}
+
+/// One part is summed from zero, too: 2^14 + 2^-9 keeps its low bit only where the FP8 unit does not see it.
+TEST_F(CommandGemm, PartsAreSummedFromZero) {
+  const std::string x = npy<float>("x.npy", "<f4", 1, 1, {1}), c = npy<float>("c.npy", "<f4", 1, 1, {16384.001953125f});
+  const std::string options = "--model hopper_fp8_wgmma --a " + x + " --b " + x + " --c " + c;
+  EXPECT_EQ(gemm(options), "0x46800000\n");
+  EXPECT_EQ(gemm(options + " --split-k 1"), "0x46800201\n");
+  for (const std::string extra : {" --split-k 2", " --combine tree"}) {
+    const Result result = run(split("gemm " + options + extra));
+    EXPECT_EQ(result.status, 2) << extra;
+    expect_one_error_line(result.error);
+  }
+}
+
+TEST_F(CommandGemm, JsonIsOneObject) {
+  const std::string a = npy<float>("a.npy", "<f4", 2, 1, {1, 2}), b = npy<float>("b.npy", "<f4", 1, 2, {1, -3});
+  EXPECT_EQ(gemm("--json --model hopper_fp8_wgmma --to bf16 --a " + a + " --b " + b),
+            "{\"format\":\"bf16\",\"shape\":[2,2],\"codes\":[[\"0x3f80\",\"0xc040\"],[\"0x4000\",\"0xc0c0\"]]}\n");
+  EXPECT_EQ(gemm("--json --model int8_imma --to int32 --a " + a + " --b " + b), "{\"format\":\"int32\",\"shape\":[2,2],\"values\":[[1,-3],[2,-6]]}\n");
+}
+
+/// What a file holds is never read as something else: no wrapped integers, no rounding on the way in.
+TEST_F(CommandGemm, NumbersAreReadExactly) {
+  const std::string bytes = npy<std::uint8_t>("bytes.npy", "|u1", 1, 1, {200}), small = npy<std::uint8_t>("small.npy", "|u1", 1, 1, {100});
+  const std::string one = npy<float>("one.npy", "<f4", 1, 1, {1}), flag = npy<std::uint8_t>("flag.npy", "|b1", 1, 1, {1});
+  const std::string wide = npy<double>("wide.npy", "<f8", 1, 1, {0.1}), narrow = npy<double>("narrow.npy", "<f8", 1, 1, {0.5});
+  const std::string counts = npy<std::int64_t>("counts.npy", "<i8", 1, 1, {7}), nan = npy<float>("nan.npy", "<f4", 1, 1, {NAN});
+  EXPECT_EQ(gemm("--model int8_imma --to int32 --a " + small + " --b " + one), "100\n");
+  EXPECT_EQ(gemm("--model int8_imma --format-a uint8 --to int32 --a " + bytes + " --b " + one), "200\n");
+  EXPECT_EQ(gemm("--model hopper_fp8_wgmma --c " + narrow + " --a " + one + " --b " + one), "0x3fc00000\n");
+  const std::pair<std::string, const char*> wrong[] = {
+      {"--model int8_imma --to int32 --a " + bytes + " --b " + one, "element 0: 0x1.9p+7 is no number of int8"},
+      {"--model hopper_fp8_wgmma --a " + flag + " --b " + one, "its element type bool is no number format"},
+      {"--model hopper_fp8_wgmma --c " + wide + " --a " + one + " --b " + one, "is no number of f32"},
+      {"--model hopper_fp8_wgmma --epilogue bias --bias " + wide + " --a " + one + " --b " + one, "is no number of f32"},
+      {"--model int8_imma --to int32 --c " + counts + " --a " + one + " --b " + one, "int64"},
+      {"--model hopper_fp8_wgmma --to e2m1 --a " + nan + " --b " + one, "result [0, 0]"},
+      {"--model blackwell_mxf8f6f4 --scale-a " + one + " --scale-b " + one + " --epilogue scale_a --a " + one + " --b " + one, "scales of blocks"}};
+  for (const auto& [options, why] : wrong) {
+    const Result result = run(split("gemm " + options));
+    EXPECT_EQ(result.status, 2) << options;
+    expect_one_error_line(result.error);
+    EXPECT_NE(result.error.find(why), std::string::npos) << result.error;
   }
 }
 

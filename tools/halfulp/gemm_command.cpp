@@ -25,8 +25,8 @@ using accumulation::GemmProblem;
 using accumulation::MmaSpec;
 
 constexpr char kExamples[] =
-    "D = epilogue(A B + C). A is m x k, B k x n (n x k with --transpose-b), each a .npy, .npz:NAME, .safetensors:NAME. Codes may\n"
-    "stand in unsigned words of their size. Scales of a model's blocks, or of promoted pieces with --scale-order, are matrices of\n"
+    "D = epilogue(A B + C). A is m x k, B k x n (n x k with --transpose-b), each a .npy, .npz:NAME, .safetensors:NAME. Codes of\n"
+    "floating formats may stand in unsigned words of their size. An empty matrix is nothing computed (exit status 3). Scales of a model's blocks, or of promoted pieces with --scale-order, are matrices of\n"
     "one row per row of A (column of B) or per 128 of them, one column per block of k; other scales are single numbers or one\n"
     "per row of A (column of B) and enter where --epilogue says: scale_a, scale_b, scale_ab, scale_result, bias, cast, in any order.\n\n"
     "Examples:\n"
@@ -38,8 +38,8 @@ struct GemmOptions {
   MmaOptions mma;
   std::string a, b, c, scale_a, scale_b, bias, output = "-", to = "f32", overflow, epilogue, scale_result;
   bool transpose_b = false;
-  int split_k = 1;
-  std::string combine = "sequential";
+  int split_k = 0;  ///< 0: k is not split
+  std::string combine;  ///< empty: not asked for
 };
 
 std::string name_of_format(const FormatSpec& format) {
@@ -107,6 +107,13 @@ class Ticker {
 Epilogue epilogue_of(const GemmOptions& options, bool scales_are_blocks, std::size_t m, std::size_t n) {
   Epilogue epilogue;
   epilogue.steps = accumulation::parse_steps(options.epilogue);
+  if (scales_are_blocks) {
+    for (const EpilogueStep step : {EpilogueStep::scale_a, EpilogueStep::scale_b, EpilogueStep::scale_ab}) {
+      if (has_step(epilogue, step))
+        throw InputError("epilogue " + quoted(options.epilogue), "--scale-a and --scale-b are scales of blocks, which enter with the products",
+                         "leave that step out; a scale of the whole result is --scale-result");
+    }
+  }
   const auto needs = [&](EpilogueStep step, const std::string& option, const std::string& value) {
     if (has_step(epilogue, step) && value.empty()) throw InputError("epilogue", "it names a step without its input", "give " + option);
     if (!has_step(epilogue, step) && !value.empty() && !(step == EpilogueStep::scale_a && has_step(epilogue, EpilogueStep::scale_ab)) &&
@@ -119,7 +126,7 @@ Epilogue epilogue_of(const GemmOptions& options, bool scales_are_blocks, std::si
   needs(EpilogueStep::scale_b, "--scale-b", scales_are_blocks ? none : options.scale_b);
   needs(EpilogueStep::scale_result, "--scale-result", options.scale_result);
   needs(EpilogueStep::bias, "--bias", options.bias);
-  if (has_step(epilogue, EpilogueStep::scale_ab) && (scales_are_blocks || options.scale_a.empty() || options.scale_b.empty())) {
+  if (has_step(epilogue, EpilogueStep::scale_ab) && (options.scale_a.empty() || options.scale_b.empty())) {
     throw InputError("epilogue", "scale_ab needs both scales", "give --scale-a and --scale-b");
   }
   if (!scales_are_blocks && !options.scale_a.empty()) epilogue.scale_a = floats_of(options.scale_a, m, "--scale-a");
@@ -134,6 +141,14 @@ Epilogue epilogue_of(const GemmOptions& options, bool scales_are_blocks, std::si
   return epilogue;
 }
 
+/// Throws InputError for options that would have no effect.
+void check_options(const GemmOptions& options, const MmaSpec& spec, bool integer_result) {
+  if (options.split_k == 0 && !options.combine.empty())
+    throw InputError("--combine " + options.combine, "k is not split", "name the parts with --split-k");
+  if (integer_result && spec.output == accumulation::Output::int32 && !options.overflow.empty())
+    throw InputError("--overflow " + options.overflow, "int32 sums wrap, or saturate chunk by chunk, in the unit", "leave it out, or give --saturate");
+}
+
 int run_gemm(const GemmOptions& options, const Globals& globals) {
   if (options.mma.list) return list_models(globals.json);
   const MmaSpec spec = spec_of_options(options.mma);
@@ -143,6 +158,7 @@ int run_gemm(const GemmOptions& options, const Globals& globals) {
   }
   const Format to = require_format(options.to);
   if (to.spec.storage_bytes() > 4) throw InputError("--to " + quoted(options.to), "a result has 32 bits at most", "name a narrower format");
+  check_options(options, spec, to.spec.encoding == Encoding::twos_complement);
   CastPolicy policy;
   policy.overflow = options.overflow == "saturate" || (options.overflow.empty() && !to.spec.has_infinity()) ? Overflow::saturate : Overflow::overflow;
 
@@ -157,6 +173,9 @@ int run_gemm(const GemmOptions& options, const Globals& globals) {
   if (m == 0 || n == 0 || k == 0) {
     if (!globals.quiet) std::fputs("halfulp: an empty matrix: nothing was computed\n", stderr);
     return kIncomplete;
+  }
+  if (static_cast<std::size_t>(options.split_k) > k) {
+    throw InputError("--split-k " + std::to_string(options.split_k), "k is " + std::to_string(k), "split it into " + std::to_string(k) + " parts at most");
   }
   const auto block = static_cast<std::size_t>(accumulation::scale_block(spec));
   LoadedWords scale_a, scale_b, c;
@@ -180,15 +199,15 @@ int run_gemm(const GemmOptions& options, const Globals& globals) {
     problem.c = c.words;
   }
   const Epilogue epilogue = epilogue_of(options, block != 0, m, n);
-  Ticker ticker(m * n * static_cast<std::size_t>(options.split_k), globals.quiet);
+  Ticker ticker(m * n * static_cast<std::size_t>(std::max(options.split_k, 1)), globals.quiet);
   const auto tick = [&ticker](std::size_t elements) { ticker(elements); };
   const auto combine = options.combine == "tree" ? accumulation::Combine::tree : accumulation::Combine::sequential;
-  const auto sums = accumulation::split_k_sums(problem, static_cast<std::size_t>(options.split_k), combine, globals.thread_count(), tick);
-  if (epilogue.steps.empty() && to.spec == accumulation::format_of(spec.output)) {
-    write_result(options.output, sums, n, to.spec, std::string(to.name));
-  } else {
-    write_result(options.output, accumulation::apply_epilogue(epilogue, spec.output, sums, n, to.spec, policy), n, to.spec, std::string(to.name));
-  }
+  auto words = options.split_k == 0 ? accumulation::gemm_sums(problem, globals.thread_count(), tick)
+                                    : accumulation::split_k_sums(problem, static_cast<std::size_t>(options.split_k), combine, globals.thread_count(), tick);
+  const bool as_they_are = epilogue.steps.empty() && to.spec == accumulation::format_of(spec.output) && options.overflow != "saturate";
+  if (!as_they_are) words = accumulation::apply_epilogue(epilogue, spec.output, words, n, to.spec, policy);
+  if (options.output == "-") print_result(words, n, to.spec, std::string(to.name), globals.json);
+  else write_result(options.output, words, n, to.spec, std::string(to.name));
   return kPassed;
 }
 
@@ -211,7 +230,7 @@ void add_gemm(CLI::App& app, const Globals& globals, Runner& runner) {
   command->add_option("--overflow", options->overflow, "saturate or overflow; overflow where the format has Inf")
       ->type_name("RULE")
       ->check(CLI::IsMember(std::vector<std::string>{"saturate", "overflow"}));
-  command->add_option("--split-k", options->split_k, "Sum that many equal parts of k from zero and combine them")
+  command->add_option("--split-k", options->split_k, "Sum that many equal parts of k from zero and combine them with C; parts of promoted pieces or blocks are whole ones")
       ->type_name("N")
       ->check(CLI::Range(1, 65536));
   command->add_option("--combine", options->combine, "How parts are added: sequential (from C) or tree (adjacent pairs, then C)")

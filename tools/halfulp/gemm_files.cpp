@@ -2,6 +2,7 @@
 #include "gemm_files.hpp"
 
 #include <cstring>
+#include <optional>
 
 #include "halfulp/cast.hpp"
 #include "halfulp/error.hpp"
@@ -9,6 +10,8 @@
 #include "halfulp/tensors/npy.hpp"
 #include "halfulp/tensors/safetensors.hpp"
 #include "halfulp/tensors/source.hpp"
+#include "halfulp/text.hpp"
+#include "halfulp/unpacked.hpp"
 #include "interrupt.hpp"
 #include "mma_options.hpp"
 #include "streams.hpp"
@@ -31,13 +34,20 @@ Shape matrix_shape(const tensors::TensorSource& source, const std::string& name)
   throw InputError("tensor '" + name + "'", "it has " + std::to_string(shape.size()) + " axes", "give a matrix");
 }
 
-/// A word of the file as a word of `format`. `cut`: f32 into tf32 loses its low bits, as the hardware does.
-std::uint32_t converted(std::uint64_t word, const FormatSpec& from, const FormatSpec& format, const std::string& format_name,
-                        const std::string& what) {
-  const auto f32 = from == kF32 ? static_cast<std::uint32_t>(word)
-                                : static_cast<std::uint32_t>(cast(from, word, kF32, {.overflow = Overflow::overflow}).code);
+/// A word of the file as a word of `format`; empty where the format has not the number. f32 into tf32 loses its low bits, as
+/// in the hardware.
+std::optional<std::uint32_t> converted(std::uint64_t word, const FormatSpec& from, const FormatSpec& format, const std::string& format_name) {
+  const CastResult as_f32 = cast(from, word, kF32, {.overflow = Overflow::overflow});
+  if (from != kF32 && (as_f32.flags & (kInexact | kOverflow)) != 0) return std::nullopt;
+  const auto f32 = static_cast<std::uint32_t>(from == kF32 ? word : as_f32.code);
   if (format_name == "tf32" && (f32 & 0x7fffffff) <= 0x7f800000) return f32 & 0xffffe000;
-  return exact_code(f32, format, format_name, what);
+  return exact_code(f32, format);
+}
+
+/// Unsigned words of the format's size are its codes. Those of integers are not: 200 in a uint8 is no -56.
+bool holds_codes(const tensors::ElementType& type, const FormatSpec& format) {
+  const bool unsigned_words = type.name == "uint8" || type.name == "uint16" || type.name == "uint32";
+  return type.word_bytes == format.storage_bytes() && unsigned_words && format.encoding != Encoding::twos_complement;
 }
 
 void put_word(std::byte* at, std::uint32_t word, int bytes) {
@@ -52,9 +62,12 @@ void put_word(std::byte* at, std::uint32_t word, int bytes) {
 
 LoadedMatrix load_codes(const std::string& name, const FormatSpec& format, const std::string& format_name) {
   tensors::TensorSource source = tensors::open_tensor(name);
-  const bool unsigned_words = source.type().name == "uint8" || source.type().name == "uint16" || source.type().name == "uint32";
-  const bool codes = source.type().word_bytes == format.storage_bytes() && unsigned_words && format_name != "uint8";
-  if (codes || !source.type().spec) source = source.as(format_name);
+  const std::string what = "tensor '" + name + "'";
+  if (holds_codes(source.type(), format)) source = source.as(format_name);
+  if (!source.type().spec) {
+    throw InputError(what, "its element type " + source.type().name + " is no number format here",
+                     "store it as " + format_name + ", or as numbers in float32");
+  }
   const Shape shape = matrix_shape(source, name);
   LoadedMatrix x{{}, shape.rows, shape.columns};
   const std::size_t bytes = static_cast<std::size_t>(format.storage_bytes()), count = shape.rows * shape.columns;
@@ -70,7 +83,12 @@ LoadedMatrix load_codes(const std::string& name, const FormatSpec& format, const
     const std::size_t n = std::min(kPiece, count - done);
     source.read(done, std::span(words).first(n));
     for (std::size_t i = 0; i < n; ++i) {
-      put_word(&x.words[(done + i) * bytes], converted(words[i], *source.type().spec, format, format_name, "tensor '" + name + "'"), static_cast<int>(bytes));
+      const auto word = converted(words[i], *source.type().spec, format, format_name);
+      if (!word) {
+        throw InputError(what + ", element " + std::to_string(done + i), hex_float_text(unpack(*source.type().spec, words[i])) + " is no number of " + format_name,
+                         "round it first: `halfulp quantize`, or store it as " + format_name);
+      }
+      put_word(&x.words[(done + i) * bytes], *word, static_cast<int>(bytes));
     }
   }
   return x;
@@ -110,23 +128,36 @@ LoadedWords load_words(const std::string& name, const FormatSpec& format, const 
   return x;
 }
 
+void print_result(const std::vector<std::uint32_t>& words, std::size_t columns, const FormatSpec& format, const std::string& format_name,
+                  bool json) {
+  Output output;
+  std::string& text = output.text();
+  const bool integers = format.encoding == Encoding::twos_complement;
+  if (json) {
+    text += R"({"format":")" + format_name + R"(","shape":[)" + std::to_string(words.size() / columns) + "," + std::to_string(columns) + R"(],")" +
+            (integers ? "values" : "codes") + R"(":[)";
+  }
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const bool first = i % columns == 0, last = (i + 1) % columns == 0;
+    if (json) text += first ? (i == 0 ? "[" : ",[") : ",";
+    if (integers) {
+      const auto negative = format.is_signed && (words[i] >> (format.width - 1) & 1) != 0;
+      text += std::to_string(static_cast<std::int64_t>(words[i]) - (negative ? std::int64_t{1} << format.width : 0));
+    } else {
+      if (json) text += '"';
+      append_code(text, format, words[i]);
+      if (json) text += '"';
+    }
+    if (json) text += last ? "]" : "";
+    else text += last ? '\n' : ' ';
+    output.line_done();
+  }
+  if (json) text += "]}\n";
+  output.flush();
+}
+
 void write_result(const std::string& path, const std::vector<std::uint32_t>& words, std::size_t columns, const FormatSpec& format,
                   const std::string& format_name) {
-  if (path == "-") {
-    Output output;
-    for (std::size_t i = 0; i < words.size(); ++i) {
-      if (format.encoding == Encoding::twos_complement) {
-        const auto negative = format.is_signed && (words[i] >> (format.width - 1) & 1) != 0;
-        output.text() += std::to_string(static_cast<std::int64_t>(words[i]) - (negative ? std::int64_t{1} << format.width : 0));
-      } else {
-        append_code(output.text(), format, words[i]);
-      }
-      output.text() += (i + 1) % columns == 0 ? '\n' : ' ';
-      output.line_done();
-    }
-    output.flush();
-    return;
-  }
   const int bytes = format.storage_bytes();
   std::vector<std::byte> packed(words.size() * static_cast<std::size_t>(bytes));
   for (std::size_t i = 0; i < words.size(); ++i) put_word(&packed[i * static_cast<std::size_t>(bytes)], words[i], bytes);

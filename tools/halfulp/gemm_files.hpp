@@ -16,8 +16,8 @@ struct LoadedMatrix {
   std::size_t rows = 0, columns = 0;
 };
 
-/// Reads a matrix as codes of `format`. A file of that format, or of unsigned words of its size, is taken as it is; f32 (and
-/// f16, bf16) numbers must be numbers of the format, but for tf32, into which f32 is cut. Throws InputError.
+/// Reads a matrix as codes of `format`. A file of that format, or of unsigned words of the size of a floating format, is taken as it is; numbers in other
+/// formats must be numbers of the format, but for tf32, into which f32 is cut. Throws InputError.
 LoadedMatrix load_codes(const std::string& name, const FormatSpec& format, const std::string& format_name);
 
 /// Columns as rows.
@@ -31,7 +31,11 @@ struct LoadedWords {
 };
 LoadedWords load_words(const std::string& name, const FormatSpec& format, const std::string& format_name);
 
-/// Writes m x n words: `-` as text, a row of hex codes (integers in decimal) per line; `.npy`, or `.safetensors` as `d`.
+/// Prints m x n words: a row of hex codes (integers in decimal) per line, or one JSON object with `format`, `shape` and `codes` (`values`).
+void print_result(const std::vector<std::uint32_t>& words, std::size_t columns, const FormatSpec& format, const std::string& format_name,
+                  bool json);
+
+/// Writes m x n words as a `.npy` file, or a `.safetensors` file with the tensor `d`.
 void write_result(const std::string& path, const std::vector<std::uint32_t>& words, std::size_t columns, const FormatSpec& format,
                   const std::string& format_name);
 

@@ -134,7 +134,11 @@ class RowRunner {
         break;
       }
     }
-    for (std::uint32_t& word : words) word = exact_code(word, format, name, what);
+    for (std::uint32_t& word : words) {
+      const auto code = exact_code(word, format);
+      if (!code) throw InputError(what, hex8(word) + " is no number of " + name, "give float32 bits of a value that the format has");
+      word = *code;
+    }
   }
 
   accumulation::Engine engine_, other_;

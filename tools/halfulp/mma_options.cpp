@@ -20,12 +20,6 @@ using accumulation::ZeroRule;
 
 constexpr FormatSpec kF32 = spec_of("f32");
 
-std::string hex8(std::uint32_t word) {
-  char text[9];
-  std::snprintf(text, sizeof text, "%08x", word);
-  return text;
-}
-
 std::string number_or_dash(int value) { return value == 0 ? "-" : std::to_string(value); }
 
 std::string scale_text(const AccumulationModel& model) {
@@ -105,12 +99,16 @@ int list_models(bool json) {
   return kPassed;
 }
 
-std::uint32_t exact_code(std::uint32_t f32_word, const FormatSpec& format, const std::string& format_name, const std::string& what) {
+std::string hex8(std::uint32_t word) {
+  char text[9];
+  std::snprintf(text, sizeof text, "%08x", word);
+  return text;
+}
+
+std::optional<std::uint32_t> exact_code(std::uint32_t f32_word, const FormatSpec& format) {
   const CastResult result = cast(kF32, f32_word, format, {.overflow = Overflow::overflow});
-  const auto refused = [&] { return InputError(what, hex8(f32_word) + " is no number of " + format_name, "give float32 bits of a value that the format has"); };
-  if (result.refusal != Refusal::none || (result.flags & (kInexact | kOverflow)) != 0) throw refused();
   const bool infinity = (f32_word & 0x7fffffff) == 0x7f800000;
-  if (infinity && !format.has_infinity()) throw refused();
+  if (result.refusal != Refusal::none || (result.flags & (kInexact | kOverflow)) != 0 || (infinity && !format.has_infinity())) return std::nullopt;
   return static_cast<std::uint32_t>(result.code);
 }
 

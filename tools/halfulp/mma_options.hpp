@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "halfulp/accumulation/models.hpp"
@@ -25,8 +26,11 @@ accumulation::MmaSpec spec_of_options(const MmaOptions& options);
 /// Prints the models, one per line.
 int list_models(bool json);
 
-/// A float32 word as the container word of a format that has its value. Throws InputError, naming `what`, where it has not.
-std::uint32_t exact_code(std::uint32_t f32_word, const FormatSpec& format, const std::string& format_name, const std::string& what);
+/// Eight hexadecimal digits, as rows of `mma` have them.
+std::string hex8(std::uint32_t word);
+
+/// A float32 word as the container word of a format that has its value; empty where it has not.
+std::optional<std::uint32_t> exact_code(std::uint32_t f32_word, const FormatSpec& format);
 
 /// c: the float32 word rounded to the output format. Throws InputError for int32 where it does not fit.
 std::uint32_t c_word(std::uint32_t f32_word, accumulation::Output output);

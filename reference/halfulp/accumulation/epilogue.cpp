@@ -28,10 +28,11 @@ float entry(const std::vector<float>& values, std::size_t i, const char* what) {
   return values[i];
 }
 
-std::uint32_t cast_word(float x, const FormatSpec& to, const CastPolicy& policy) {
+std::uint32_t cast_word(float x, const FormatSpec& to, const CastPolicy& policy, std::size_t row, std::size_t column) {
   const CastResult result = cast(kF32, std::bit_cast<std::uint32_t>(x), to, policy);
   if (result.refusal != Refusal::none) {
-    throw InputError("result", "a value that the output format has not", "choose another output format or name a rule");
+    throw InputError("result [" + std::to_string(row) + ", " + std::to_string(column) + "]", std::string(refusal_text(result.refusal).first),
+                     "write it in a format that has it, and cast that with a rule of your choice");
   }
   return static_cast<std::uint32_t>(result.code);
 }
@@ -71,10 +72,10 @@ std::vector<std::uint32_t> apply_epilogue(const Epilogue& epilogue, Output sums_
         case EpilogueStep::scale_ab: x *= entry(epilogue.scale_a, row, "scale_a") * entry(epilogue.scale_b, column, "scale_b"); break;
         case EpilogueStep::scale_result: x *= epilogue.scale_result; break;
         case EpilogueStep::bias: x += entry(epilogue.bias, column, "bias"); break;
-        case EpilogueStep::cast: x = number(to, cast_word(x, to, policy)); break;
+        case EpilogueStep::cast: x = number(to, cast_word(x, to, policy, row, column)); break;
       }
     }
-    words[i] = x != x && to == kF32 ? kNanF32 : cast_word(x, to, policy);
+    words[i] = x != x && to == kF32 ? kNanF32 : cast_word(x, to, policy, row, column);
   }
   return words;
 }

@@ -50,8 +50,8 @@ enum class Combine : std::uint8_t {
   tree,        ///< adjacent pairs, an odd leftover moving up, then + c
 };
 
-/// The same with k in `parts` equal stretches (the last may be shorter), each summed from zero. A stretch is made a multiple
-/// of the scale block. One part: gemm_sums.
+/// The same with k in `parts` equal stretches (the last may be shorter), each summed from zero and combined with c, also a single one. A stretch of
+/// ceil(k / parts) is made a multiple of the scale block, so that there may be fewer. std::invalid_argument where parts is 0.
 std::vector<std::uint32_t> split_k_sums(const GemmProblem& problem, std::size_t parts, Combine combine, int threads = 1,
                                         const std::function<void(std::size_t)>& tick = {});
 

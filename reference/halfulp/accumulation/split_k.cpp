@@ -34,7 +34,7 @@ std::vector<std::uint32_t> scale_columns_of(const ScaleMatrix& scales, std::size
 
 std::vector<std::uint32_t> split_k_sums(const GemmProblem& problem, std::size_t parts, Combine combine, int threads,
                                         const std::function<void(std::size_t)>& tick) {
-  if (parts <= 1) return gemm_sums(problem, threads, tick);
+  if (parts == 0) throw std::invalid_argument("halfulp: k in no parts");
   const halfulp::detail::DefaultFloatModes modes;
   const MmaSpec& spec = problem.spec;
   const std::size_t k = problem.a.k, block = std::max<std::size_t>(1, static_cast<std::size_t>(scale_block(spec)));
