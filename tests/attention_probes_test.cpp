@@ -2,6 +2,7 @@
 // softmax agrees.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <map>
@@ -13,6 +14,7 @@
 #include "halfulp/attention/probes.hpp"
 #include "halfulp/vectors/attention/judge.hpp"
 #include "halfulp/vectors/attention/kernels.hpp"
+#include "halfulp/vectors/attention/rows.hpp"
 
 namespace halfulp {
 namespace {
@@ -116,6 +118,62 @@ TEST(AttentionProbes, ClaimsAreWhatSoftmaxGivesWithoutAnyRounding) {
     }
   }
   EXPECT_GT(claims, 10000u);
+}
+
+/// More rows or heads than channels, odd counts, groups of every size: what a probe asks of one row it must not take from another.
+TEST(AttentionProbes, ClaimsHoldInEveryShape) {
+  const std::array<std::size_t, 5> shapes[] = {{4, 2, 3, 8, 4},  {16, 2, 2, 8, 4},  {10, 2, 2, 8, 4}, {8, 2, 2, 11, 4}, {12, 3, 5, 9, 5},
+                                               {6, 6, 7, 8, 6}, {32, 4, 2, 64, 4}, {4, 2, 40, 8, 4}, {8, 8, 2, 13, 7}};
+  std::uint64_t claims = 0;
+  for (const char* text : {"reference", "fa3_like,causal=yes", "sage_like,window=20:3,visible_prefix=4", "no_prescale"}) {
+    const KernelSpec spec = parse_spec(text);
+    std::set<std::string> all;
+    for (const Probe& probe : probes(spec, kFrame)) all.insert(probe.kind);
+    for (const auto& [heads, kv_heads, queries, head_dim, value_dim] : shapes) {
+      Frame frame = kFrame;
+      frame.shape = {.query_heads = heads, .kv_heads = kv_heads, .queries = queries, .keys = 320, .head_dim = head_dim, .value_dim = value_dim};
+      AttentionPlan plan;
+      plan.kernel = spec;
+      plan.frame = frame;
+      std::set<std::string> kinds;
+      for (const Probe& probe : probes(spec, frame)) {
+        kinds.insert(probe.kind);
+        const Gathered given = gathered(spec, probe.input);
+        const auto answer = vectors::answer_of(plan, run(spec, given.problem(), Keep::output));
+        const vectors::ClaimTally tally = vectors::judge_probe(plan, probe, answer, nullptr);
+        EXPECT_EQ(tally.violated, 0u) << text << " " << heads << ":" << kv_heads << " " << queries << " " << head_dim << ": " << tally.first;
+        if (probe.kind == "rounded_weights") continue;
+        const std::vector<long double> O = ideal(spec, probe.input);
+        for (std::size_t i = 0; i < O.size(); ++i) {
+          if (!probe.output[i].made) continue;
+          ++claims;
+          const long double room = 1e-12L * (1 + std::fabs(O[i]));
+          ASSERT_GE(O[i], probe.output[i].low - room) << text << " " << heads << ":" << kv_heads << " " << probe.kind << " " << probe.title << " " << i;
+          ASSERT_LE(O[i], probe.output[i].high + room) << text << " " << heads << ":" << kv_heads << " " << probe.kind << " " << probe.title << " " << i;
+        }
+      }
+      if (head_dim % 4 != 0 || head_dim > 16) kinds.insert("permutation");  // needs a symmetric sum
+      EXPECT_EQ(kinds, all) << text << " " << heads << ":" << kv_heads << " " << queries << " " << head_dim;
+    }
+  }
+  EXPECT_GT(claims, 50'000u);
+}
+
+/// Where the arithmetic is open, what reciprocals of hardware may be off is no violation, and what is far off is one.
+TEST(AttentionProbes, OpenArithmeticWidensClaimsOnO) {
+  AttentionPlan plan = vectors::parse_attention_spec("attention:no_prescale,order=unknown,sinks=yes,causal=yes");
+  const vectors::AttentionRows rows = vectors::attention_rows(plan, vectors::Level::specials, 0);
+  const auto answers = vectors::reference_answers(plan, rows.cases, 1);
+  for (const auto& [factor, accused] : {std::pair{1 + 0x1p-22f, false}, {1 - 0x1p-22f, false}, {1 + 0x1p-12f, true}}) {
+    vectors::ClaimTally tally;
+    for (std::size_t i = 0; i < rows.probes.size(); ++i) {
+      if (rows.probes[i].same_as >= 0) continue;
+      vectors::AttentionAnswer answer = vectors::answer_of(plan, answers[i]);
+      for (std::uint32_t& word : answer.back()) word = std::bit_cast<std::uint32_t>(std::bit_cast<float>(word) * factor);
+      tally.add(vectors::judge_probe(plan, rows.probes[i], answer, nullptr));
+    }
+    EXPECT_EQ(tally.violated > 0, accused) << factor << ": " << tally.first;
+  }
 }
 
 TEST(AttentionProbes, EveryProofIsThereAndItsInequalitiesHold) {

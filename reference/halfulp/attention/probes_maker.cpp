@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <span>
 
 #include "halfulp/accumulation/bounds.hpp"
 #include "halfulp/accumulation/models.hpp"
@@ -85,6 +86,14 @@ double telling(std::size_t kv_head, std::size_t token, std::size_t d) {
 
 std::size_t channel_of(const Shape& shape, std::size_t row) {
   return row % shape.head_dim;
+}
+
+std::vector<std::size_t> starts(std::size_t count, std::size_t length) {
+  constexpr std::size_t kMost = 8;
+  const std::size_t whole = (count + length - 1) / length, used = std::min(whole, kMost);
+  std::vector<std::size_t> list;
+  for (std::size_t i = 0; i < used; ++i) list.push_back(used == 1 ? 0 : i * (whole - 1) / (used - 1) * length);
+  return list;
 }
 
 Maker::Maker(const KernelSpec& spec, const Frame& frame, std::string kind, std::string title,
@@ -215,8 +224,40 @@ void Maker::check_products(const std::function<double(std::size_t, std::size_t)>
       open += is_order_free(pv, codes, column) ? 0 : 1;
     }
   }
+  if (!spec_.softcap) check("scores that lie elsewhere below the largest one than their weights say", misplaced_scores(below), 0);
   check("weights that the cast of P changes by more than the largest one", changed, 0);
   check("sums P V that an order, a chunking, a promotion or a truncation could change", open, 0);
+}
+
+double Maker::misplaced_scores(const std::function<double(std::size_t, std::size_t)>& below) const {
+  constexpr double kNothing = 160;  // so far below exp2 is 0 in float32, whatever the offset
+  const Case& c = probe_.input;
+  const FormatSpec &q_format = format_named(spec_.q_format), &k_format = format_named(spec_.k_format);
+  double misplaced = 0;
+  for (std::size_t row = 0; row < c.rows(); ++row) {
+    const auto claims = std::span(probe_.output).subspan(row * shape().value_dim, shape().value_dim);
+    if (std::ranges::none_of(claims, &Claim::made)) continue;
+    const std::size_t head = row / shape().queries, kv_head = kv_head_of(row);
+    const auto L = static_cast<double>(c.score_scale * c.q_scale[head] * c.k_scale[kv_head]);
+    double top = frame_.sinks ? L * static_cast<double>(c.sink[head]) : -HUGE_VAL;
+    const std::vector<std::uint32_t> q = query_words(row);
+    std::vector<double> scores;
+    for (std::size_t token = 0; token < live(); ++token) {
+      const std::uint32_t* k = &k_[(kv_head * live() + token) * shape().head_dim];
+      double sum = 0;  // exact: few bits in every product
+      for (std::size_t channel = 0; channel < shape().head_dim; ++channel) {
+        if (q[channel] != 0) sum += static_cast<double>(value_of(q_format, q[channel])) * static_cast<double>(value_of(k_format, k[channel]));
+      }
+      scores.push_back(L * sum);
+      if (sees(row, token)) top = std::max(top, scores.back());
+    }
+    for (std::size_t token = 0; token < live(); ++token) {
+      if (!sees(row, token)) continue;
+      const double want = below(row, token), is = top - scores[token];
+      misplaced += want < 0 ? is < kNothing : is != want;
+    }
+  }
+  return misplaced;
 }
 
 Probe Maker::finish(std::size_t stride) {

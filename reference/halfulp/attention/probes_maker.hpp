@@ -63,13 +63,16 @@ class Maker {
 
   /// Adds: no order of the products can change a score.
   void check_scores();
-  /// Adds: nor P V for weights 2^-below(row, token) of the largest; negative: a weight of 0.
+  /// Adds: nor P V for weights 2^-below(row, token) of the largest; negative: a weight of 0. And, of the rows with a claim, that the scores
+  /// lie so far below the largest one.
   void check_products(const std::function<double(std::size_t, std::size_t)>& below);
 
   /// `stride`: another one permutes the pages in another way.
   Probe finish(std::size_t stride = 7);
 
  private:
+  /// Scores of rows with a claim that are not `below` the row's largest one, or, for a negative one, not out of reach.
+  double misplaced_scores(const std::function<double(std::size_t, std::size_t)>& below) const;
   std::vector<std::uint32_t> query_words(std::size_t row) const;
   std::vector<std::uint32_t> key_words(std::size_t kv_head, std::size_t token) const;
 
@@ -82,8 +85,11 @@ class Maker {
 /// A value that tells token, channel and KV head apart, exact in every float format with 3 fraction bits.
 double telling(std::size_t kv_head, std::size_t token, std::size_t d);
 
-/// Rows of queries of a frame: channel of row r.
+/// Rows of queries of a frame: channel of row r. Rows that share one must ask the same of the keys there.
 std::size_t channel_of(const Shape& shape, std::size_t row);
+
+/// Where stretches of `length` begin that cover `count` rows or heads; eight at most, evenly spread where more would be needed.
+std::vector<std::size_t> starts(std::size_t count, std::size_t length);
 
 std::vector<Probe> basic_probes(const KernelSpec& spec, const Frame& frame);
 std::vector<Probe> weight_probes(const KernelSpec& spec, const Frame& frame);

@@ -21,12 +21,15 @@ std::vector<Edge> edges_of(const Maker& maker, std::size_t row) {
   return edges;
 }
 
-Probe mask_edges(const KernelSpec& spec, const Frame& frame, std::size_t live, std::size_t turn) {
+/// For the rows from `first` on that have a channel each.
+Probe mask_edges(const KernelSpec& spec, const Frame& frame, std::size_t live, std::size_t turn, std::size_t first) {
   Maker maker(spec, frame, "mask_edges",
-              std::to_string(live) + " keys, edges from number " + std::to_string(turn), live);
+              std::to_string(live) + " keys, edges from number " + std::to_string(turn) +
+                  (first == 0 ? "" : ", rows from " + std::to_string(first)),
+              live);
   std::vector<std::size_t> hot(maker.probe().input.rows(), live);
   maker.tell_values();
-  for (std::size_t row = 0; row < hot.size(); ++row) {
+  for (std::size_t row = first; row < std::min(hot.size(), first + frame.shape.head_dim); ++row) {
     const std::size_t channel = channel_of(frame.shape, row);
     const std::vector<Edge> edges = edges_of(maker, row);
     for (std::size_t token = 0; token < live; ++token) maker.key(token, channel, -96);
@@ -126,8 +129,10 @@ std::vector<Probe> mask_probes(const KernelSpec& spec, const Frame& frame) {
   std::vector<Probe> list;
   if ((spec.causal || spec.window) && !spec.softcap) {
     for (const std::size_t live : {std::size_t{300}, std::size_t{129}, frame.shape.queries}) {
-      list.push_back(mask_edges(spec, frame, live, 0));
-      if (spec.window) list.push_back(mask_edges(spec, frame, live, 1));
+      for (const std::size_t first : starts(frame.shape.query_heads * frame.shape.queries, frame.shape.head_dim)) {
+        list.push_back(mask_edges(spec, frame, live, 0, first));
+        if (spec.window) list.push_back(mask_edges(spec, frame, live, 1, first));
+      }
     }
   }
   if (frame.sinks) list.push_back(sink_witness(spec, frame));

@@ -76,8 +76,8 @@ Probe ones_any(const KernelSpec& spec, const Frame& frame) {
 Probe far_keys(const KernelSpec& spec, const Frame& frame) {
   const std::size_t live = 132;
   Maker maker(spec, frame, "far_keys", "128 keys 10 below the maximum, first or last", live);
-  const auto below = [&](std::size_t row, std::size_t token) {
-    const std::size_t place = row % 2 == 0 ? token : live - 1 - token;
+  const auto below = [&](std::size_t channel, std::size_t token) {
+    const std::size_t place = channel % 2 == 0 ? token : live - 1 - token;
     return place < 4 ? static_cast<double>(place) : 10.0;
   };
   for (std::size_t channel = 0; channel < frame.shape.head_dim; ++channel) {
@@ -89,7 +89,7 @@ Probe far_keys(const KernelSpec& spec, const Frame& frame) {
     for (std::size_t d = 0; d < frame.shape.value_dim && maker.sees_all(row); ++d) maker.claim(row, d, 1);
   }
   maker.check_scores();
-  maker.check_products(below);
+  maker.check_products([&](std::size_t row, std::size_t token) { return below(channel_of(frame.shape, row), token); });
   maker.probe().reach = Reach::this_spec;
   maker.probe().proof =
       "1 + 1/2 + 1/4 + 1/8 + 128 * 2^-10 = 2. With this offset and prescale every weight is a code of P, "
@@ -104,8 +104,8 @@ Probe late_maximum(const KernelSpec& spec, const Frame& frame, std::size_t g) {
   const std::size_t high = g == 1 ? 96 : g == 2 ? 64 : 32, low = high << g, live = high + low;
   Maker maker(spec, frame, "late_maximum", "keys " + std::to_string(g) + " above the rest, last or first",
               live);
-  const auto is_high = [&](std::size_t row, std::size_t token) {
-    return row % 2 == 0 ? token >= low : token < high;
+  const auto is_high = [&](std::size_t channel, std::size_t token) {
+    return channel % 2 == 0 ? token >= low : token < high;
   };
   for (std::size_t channel = 0; channel < frame.shape.head_dim; ++channel) {
     for (std::size_t token = 0; token < live; ++token)
@@ -118,7 +118,7 @@ Probe late_maximum(const KernelSpec& spec, const Frame& frame, std::size_t g) {
                         : static_cast<double>(!is_high(0, token));
   });
   const auto below = [&](std::size_t row, std::size_t token) {
-    return is_high(row, token) ? 0.0 : static_cast<double>(g);
+    return is_high(channel_of(frame.shape, row), token) ? 0.0 : static_cast<double>(g);
   };
   for (std::size_t row = 0; row < maker.probe().input.rows(); ++row) {
     maker.query(row, channel_of(frame.shape, row), 1);

@@ -22,10 +22,15 @@ constexpr double kApproximation = 0x1p-17;
 double looseness(const AttentionPlan& plan, const Probe& probe) {
   if (!plan.order_unknown || probe.kind == "no_keys") return 0;
   const FormatSpec& format = attention::format_named(plan.kernel.v_format);
+  const attention::Case& c = probe.input;
   double largest = 0, scale = 0;
-  for (const std::uint32_t word : probe.input.v) {
-    const auto value = static_cast<double>(attention::value_of(format, word));
-    if (std::isfinite(value)) largest = std::max(largest, std::fabs(value));
+  for (std::size_t head = 0; head < c.shape.kv_heads; ++head) {
+    for (std::size_t token = 0; token < c.live; ++token) {
+      for (std::size_t d = 0; d < c.shape.value_dim; ++d) {
+        const std::uint32_t word = c.v[(head * c.shape.keys + c.slot(token)) * c.shape.value_dim + d];
+        largest = std::max(largest, std::fabs(static_cast<double>(attention::value_of(format, word))));
+      }
+    }
   }
   for (const float v_scale : probe.input.v_scale) scale = std::max(scale, std::fabs(static_cast<double>(v_scale)));
   return kApproximation * largest * scale;

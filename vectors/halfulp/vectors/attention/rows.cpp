@@ -96,7 +96,7 @@ AttentionRows attention_rows(const AttentionPlan& plan, Level level, std::uint64
                                                        : attention::probes(plan.kernel, plan.frame);
     for (attention::Probe& probe : rows.probes) {
       if (plan.anything) widen(probe);
-      rows.cases.push_back(std::move(probe.input));
+      rows.cases.push_back(probe.input);
     }
   }
   Random random(seed);
