@@ -61,6 +61,32 @@ TEST_F(Attention, WeightsOfTwoKeys) {
             "0x3f800000\n0x3f800000\n");
 }
 
+/// A cap far above all scores changes nothing: the softmax scale and those of Q and K act once, inside it.
+TEST_F(Attention, ASoftCapTakesTheScalesIn) {
+  arguments();  // writes the files
+  const auto first = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> all = {"attention", "--q", folder_ / "q.npy", "--k", folder_ / "k.npy", "--v", folder_ / "v.npy"};
+    all.insert(all.end(), more.begin(), more.end());
+    const auto result = run(all);
+    EXPECT_EQ(result.status, 0) << result.error;
+    return std::bit_cast<float>(static_cast<std::uint32_t>(std::stoul(result.out.substr(0, 10), nullptr, 16)));
+  };
+  for (const std::vector<std::string>& scales : std::vector<std::vector<std::string>>{{}, {"--q-scale", "0.5"}, {"--q-scale", "0.5", "--k-scale", "2"}}) {
+    std::vector<std::string> capped = scales, plain = scales;
+    capped.insert(capped.end(), {"--kernel", "reference,softcap=1e4:2.5e-5"});
+    plain.insert(plain.end(), {"--softmax-scale", "0.25"});
+    EXPECT_NEAR(first(capped), first(plain), 1e-4);
+  }
+  EXPECT_GT(std::fabs(first({"--kernel", "reference,softcap=0.01:25"}) - first({"--softmax-scale", "0.25"})), 1e-2);
+  for (const auto& more : std::vector<std::vector<std::string>>{{"--softmax-scale", "1"}, {"--q-scale", "1,2"}, {"--q-scale", "0x1p-149"}}) {
+    std::vector<std::string> all = {"attention", "--q", folder_ / "q.npy", "--k", folder_ / "k.npy", "--v", folder_ / "v.npy", "--kernel", "reference,softcap=1e4:2.5e-5"};
+    all.insert(all.end(), more.begin(), more.end());
+    const auto result = run(all);
+    EXPECT_EQ(result.status, 2) << more[0] << result.out;
+    command::expect_one_error_line(result.error);
+  }
+}
+
 TEST_F(Attention, StagesAndFiles) {
   const auto result =
       run(with(arguments(), {"--stages", folder_ / "stages", "--output", folder_ / "o.npy"}));
@@ -151,12 +177,22 @@ TEST_F(Attention, ExplainedStepByStep) {
 }
 
 TEST_F(Attention, WhatItRefuses) {
+  {
+    std::string header = "{'descr': '<i4', 'fortran_order': False, 'shape': (2, 1), }";
+    while ((10 + header.size() + 1) % 64 != 0) header += ' ';
+    std::ofstream file(folder_ / "k32.npy", std::ios::binary);
+    file << "\x93NUMPY" << '\1' << '\0' << static_cast<char>(header.size() + 1) << '\0' << header << '\n';
+    for (const std::int32_t code : {0x38, 0x30}) file.write(reinterpret_cast<const char*>(&code), sizeof code);
+  }
   for (const auto& more : std::vector<std::vector<std::string>>{{"--kernel", "fa9"},
                                                                 {"--q-scale", "1,2,3"},
                                                                 {"--output", "o.txt"},
                                                                 {"--k", "nowhere.npy"},
                                                                 {"--window", "3"},
                                                                 {"--softmax-scale", "1,2"},
+                                                                {"--softmax-scale", "1e-50"},
+                                                                {"--softmax-scale", "1e39"},
+                                                                {"--k", folder_ / "k32.npy"},
                                                                 {"--v-scale", "1,2,3"}}) {
     std::vector<std::string> all = arguments();
     all.insert(all.end(), more.begin(), more.end());

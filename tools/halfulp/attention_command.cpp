@@ -65,7 +65,7 @@ void append_rows(const attention::KernelSpec& spec, const attention::Shape& shap
 
 int run_attention(const AttentionOptions& options, const Globals& globals) {
   if (options.list) return list_presets(globals);
-  const attention::KernelSpec spec = kernel_of(options.problem);
+  attention::KernelSpec spec = kernel_of(options.problem);
   if (options.output != "-" && !options.output.ends_with(".npy"))
     throw InputError("output " + quoted(options.output), "no kind of file that attention writes",
                      "name a .npy file, or -");

@@ -32,12 +32,13 @@ HeadTensor load_heads(const std::string& name, const std::string& format,
   const FormatSpec& spec = attention::format_named(format);
   tensors::TensorSource source = tensors::open_tensor(name);
   const std::string type = source.type().name;
-  const bool unsigned_words = type == "uint8" || type == "uint16" || type == "uint32";
-  if (source.type().word_bytes == spec.storage_bytes() && (unsigned_words || !source.type().spec))
-    source = source.as(format);
-  if (!source.type().spec)
-    throw InputError("tensor '" + name + "'", "its type " + type + " is no number",
-                     "give codes of " + format + ", or f32, f16, bf16 or f64");
+  const bool codes = spec.encoding != Encoding::twos_complement && (type == "uint8" || type == "uint16" || type == "uint32");
+  if (source.type().word_bytes == spec.storage_bytes() && codes) source = source.as(format);
+  const bool numbers = source.type().spec && (source.type().spec->encoding != Encoding::twos_complement || *source.type().spec == spec);
+  if (!numbers)
+    throw InputError("tensor '" + name + "'", "its type " + type + " holds neither codes of " + format + " nor floating numbers",
+                     "store codes in " + std::string(spec.encoding == Encoding::twos_complement ? "" : "unsigned ") + "words of " +
+                         std::to_string(8 * spec.storage_bytes()) + " bits, or numbers in f32, f16, bf16 or f64");
   const auto& shape = source.tensor().shape;
   if (shape.size() != 2 && shape.size() != 3)
     throw InputError("tensor '" + name + "'", "it has " + std::to_string(shape.size()) + " axes",

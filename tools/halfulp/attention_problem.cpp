@@ -5,6 +5,7 @@
 #include "halfulp/attention/presets.hpp"
 #include "halfulp/attention/probes_case.hpp"
 #include "halfulp/error.hpp"
+#include "values.hpp"
 
 namespace halfulp::tool {
 namespace {
@@ -19,6 +20,18 @@ std::vector<float> per_head(std::vector<float> values, std::size_t heads, const 
   return values;
 }
 
+/// Scores are scaled inside tanh: `scales` become a factor of the cap's scale, and 1.
+void fold_into_cap(attention::SoftCap& cap, std::vector<float>& scales, const char* option) {
+  for (const float scale : scales) {
+    if (scale != scales.front())
+      throw InputError(option, "scales that differ between heads, and a soft cap has one scale", "give one for all heads, or run the heads one by one");
+  }
+  if (scales.empty()) return;
+  cap.scale *= scales.front();
+  if (!(cap.scale > 0) || std::isinf(cap.scale)) throw InputError(option, "with the cap's scale no positive float32 number", "give another scale");
+  scales.assign(scales.size(), 1);
+}
+
 }  // namespace
 
 const char kAttentionProblemHelp[] =
@@ -30,7 +43,10 @@ const char kAttentionProblemHelp[] =
     "and saturating. Scales are numbers separated by commas or files: one, or one per head; V also one per "
     "head and channel.\n"
     "L = softmax scale * log2 e, rounded once, times the scale of Q, times that of K, each product rounded "
-    "to float32.\n\n";
+    "to float32.\n"
+    "With softcap=CAP:SCALE, SCALE is softmax scale / cap; the scales of Q and of K, one for all heads, are multiplied into it in "
+    "float32, and\n"
+    "L = log2 e.\n\n";
 
 attention::KernelSpec kernel_of(const AttentionProblemOptions& options) {
   std::string text = options.kernel;
@@ -41,7 +57,7 @@ attention::KernelSpec kernel_of(const AttentionProblemOptions& options) {
   return attention::parse_spec(text);
 }
 
-LoadedProblem load_problem(const AttentionProblemOptions& options, const attention::KernelSpec& spec) {
+LoadedProblem load_problem(const AttentionProblemOptions& options, attention::KernelSpec& spec) {
   for (const auto& [name, value] :
        {std::pair("--q", &options.q), std::pair("--k", &options.k), std::pair("--v", &options.v)}) {
     if (value->empty())
@@ -78,11 +94,20 @@ LoadedProblem load_problem(const AttentionProblemOptions& options, const attenti
       given.empty() ? std::vector<float>{} : read_floats(given, "--softmax-scale");
   if (softmax_scale.size() > 1)
     throw InputError("--softmax-scale", std::to_string(softmax_scale.size()) + " numbers", "give one");
-  const double softmax = given.empty() ? 1 / std::sqrt(static_cast<double>(x.q.width))
-                                       : static_cast<double>(softmax_scale.front());
+  const double softmax = spec.softcap    ? 1
+                         : given.empty() ? 1 / std::sqrt(static_cast<double>(x.q.width))
+                                         : static_cast<double>(softmax_scale.front());
   scales.score_scale = static_cast<float>(softmax * kLog2E);
+  if (!(scales.score_scale > 0) || std::isinf(scales.score_scale))
+    throw InputError("--softmax-scale " + quoted(given), "times log2 e it is no positive float32 number", "give one between 2^-149 and 2^127");
   scales.q_scale = per_head(q_scale, x.q.heads, "--q-scale");
   scales.k_scale = per_head(k_scale, x.k.heads, "--k-scale");
+  if (spec.softcap) {
+    if (!given.empty())
+      throw InputError("--softmax-scale " + quoted(given), "with a soft cap it is part of the cap's scale", "write it into softcap=CAP:SCALE, SCALE = softmax scale / cap");
+    fold_into_cap(*spec.softcap, scales.q_scale, "--q-scale");
+    fold_into_cap(*spec.softcap, scales.k_scale, "--k-scale");
+  }
   scales.v_scale = x.v_scale;
   attention::Gathered folded = gathered(spec, scales);
   x.L = std::move(folded.logit_scale);

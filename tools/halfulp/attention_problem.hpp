@@ -34,7 +34,7 @@ struct LoadedProblem {
   attention::Shape shape;
   attention::Problem problem() const { return {shape, q.words, k.words, v.words, L, v_scale, sink}; }
 };
-/// Throws InputError.
-LoadedProblem load_problem(const AttentionProblemOptions& options, const attention::KernelSpec& spec);
+/// Scales of Q and K are folded into the soft cap of `spec` where it has one. Throws InputError.
+LoadedProblem load_problem(const AttentionProblemOptions& options, attention::KernelSpec& spec);
 
 }  // namespace halfulp::tool

@@ -22,7 +22,7 @@ constexpr char kExamples[] =
     "  halfulp explain attention --q y.npz:codes --k y.npz:codes --v y.npz:codes --kernel fa3_like,out=bf16 --query 1";
 
 int run_explain_attention(const ExplainAttentionOptions& options, const Globals& globals) {
-  const attention::KernelSpec spec = kernel_of(options.problem);
+  attention::KernelSpec spec = kernel_of(options.problem);
   const LoadedProblem loaded = load_problem(options.problem, spec);
   const std::vector<attention::TraceStep> steps =
       attention::trace(spec, loaded.problem(), options.head, options.query, options.channel, options.keys);

@@ -64,7 +64,8 @@ LoadedMatrix load_codes(const std::string& name, const FormatSpec& format, const
   tensors::TensorSource source = tensors::open_tensor(name);
   const std::string what = "tensor '" + name + "'";
   if (holds_codes(source.type(), format)) source = source.as(format_name);
-  if (!source.type().spec) {
+  const bool integers = source.type().spec && source.type().spec->encoding == Encoding::twos_complement;
+  if (!source.type().spec || (integers && format.encoding != Encoding::twos_complement)) {
     throw InputError(what, "its element type " + source.type().name + " is no number format here",
                      "store it as " + format_name + ", or as numbers in float32");
   }

@@ -44,6 +44,10 @@ Case random_case(const AttentionPlan& plan, std::size_t index, Random& random) {
   for (auto* scales : {&c.q_scale, &c.k_scale, &c.v_scale}) {
     for (float& scale : *scales) scale = static_cast<float>(0.5 + 1.5 * random.uniform());
   }
+  if (plan.kernel.softcap) {  // whose scale holds the softmax scale and those of Q and K
+    c.score_scale = static_cast<float>(1.4426950408889634);
+    for (auto* scales : {&c.q_scale, &c.k_scale}) std::ranges::fill(*scales, 1.0f);
+  }
   for (float& sink : c.sink) sink = static_cast<float>(random.normal());
   for (std::size_t i = 0; i < c.page_table.size(); ++i) c.page_table[i] = static_cast<std::uint32_t>(i);
   for (std::size_t i = c.page_table.size(); i > 1; --i)
