@@ -268,8 +268,9 @@ std::vector<double> dequantize(const QuantRecipe& recipe, const Quantized& quant
     std::size_t next = 0;
     for (std::int64_t row = range.row; row < range.row + range.rows; ++row) {
       for (std::int64_t column = range.column; column < range.column + range.columns; ++column, ++next) {
-        out[static_cast<std::size_t>(row * quantized.blocks.columns + column)] =
-            element ? registers.array(recipe.value_reg)[next] : registers.number(recipe.value_reg);
+        const double value = element ? registers.array(recipe.value_reg)[next] : registers.number(recipe.value_reg);
+        // Processors differ in the sign of a NaN that they make.
+        out[static_cast<std::size_t>(row * quantized.blocks.columns + column)] = std::isnan(value) ? std::numeric_limits<double>::quiet_NaN() : value;
       }
     }
   }

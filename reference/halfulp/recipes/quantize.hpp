@@ -15,7 +15,7 @@ std::vector<double> transformed(const QuantRecipe& recipe, const TensorView& ten
 /// Quantizes a tensor. Throws InputError when a required input is missing or a cast is refused.
 Quantized quantize(const QuantRecipe& recipe, const TensorView& tensor, const Inputs& inputs = {});
 
-/// The numbers that the codes stand for, by the recipe's own steps.
+/// The numbers that the codes stand for, by the recipe's own steps; a NaN is the positive quiet one.
 std::vector<double> dequantize(const QuantRecipe& recipe, const Quantized& quantized, const Inputs& inputs = {});
 
 }  // namespace halfulp::recipes
