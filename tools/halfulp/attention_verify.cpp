@@ -82,7 +82,7 @@ std::string attention_diagnosis_text(const AttentionRun& run) {
         run.plan.order_unknown ? "  no claim is violated\n" : "  all answers follow " + report.spec + "\n";
   for (const AttentionProperty& property : run.tally.properties)
     text += "  property  " + property.text + ": " + (property.holds ? "yes" : "no") + "\n";
-  if (!report.first.empty()) text += "  " + report.first + "\n";
+  if (!report.first.empty()) text += "  " + report.first + (run.plan.order_unknown ? ": " + run.tally.claims.first : "") + "\n";
   if (!report.diagnosis_title.empty()) text += report.diagnosis_title + "\n";
   for (const CardLine& line : report.diagnosis)
     text += "  " + std::string(line.label.size() < 5 ? 5 - line.label.size() : 0, ' ') + line.label + "  " +

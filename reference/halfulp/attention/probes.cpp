@@ -35,7 +35,7 @@ InputError small_frame(const Shape& have, const Shape& need, std::size_t page_si
 }  // namespace
 
 Shape smallest_frame() {
-  return {.query_heads = 4, .kv_heads = 2, .queries = 2, .keys = 320, .head_dim = 8, .value_dim = 4};
+  return {.query_heads = 4, .kv_heads = 2, .queries = 1, .keys = 320, .head_dim = 8, .value_dim = 4};
 }
 
 bool Probe::claims() const {

@@ -115,17 +115,19 @@ ClaimTally judge_probe(const AttentionPlan& plan, const Probe& probe, const Atte
   const std::vector<std::uint32_t>& O = answer.back();
   const FormatSpec& out = attention::format_named(plan.kernel.out);
   const std::size_t width = plan.frame.shape.value_dim;
+  const auto place = [&](std::size_t row, const char* what, std::size_t i) {
+    const std::size_t queries = plan.frame.shape.queries;
+    return "head " + std::to_string(row / queries) + ", query " + std::to_string(row % queries) + ", " + what + " " + std::to_string(i);
+  };
   // `again`: what a second look in exact arithmetic says; words are integers, whose comparison needs none.
-  const auto violated = [&](std::size_t i, bool again, const std::string& what) {
+  const auto violated = [&](const std::string& where, bool again, const std::string& what) {
     if (!again)
-      throw std::logic_error("internal: probe " + probe.kind + ", row " + std::to_string(i / width) +
-                             ", element " + std::to_string(i % width) +
+      throw std::logic_error("internal: probe " + probe.kind + ", " + where +
                              " is a violation for the engine and none in exact arithmetic; please report this");
     ++tally.violated;
     ++tally.rechecked;
     if (tally.first.empty())
-      tally.first = probe.kind + " (" + probe.title + "), row " + std::to_string(i / width) + ", element " +
-                    std::to_string(i % width) + ": " + what;
+      tally.first = probe.kind + " (" + probe.title + "), " + where + ": " + what;
   };
   const double loose = looseness(plan, probe);
   for (std::size_t i = 0; i < O.size() && i < probe.output.size(); ++i) {
@@ -136,7 +138,7 @@ ClaimTally judge_probe(const AttentionPlan& plan, const Probe& probe, const Atte
     if (admitted.holds(out, O[i]))
       ++(admitted.forced() ? tally.forced : tally.admissible);
     else
-      violated(i, attention::excluded_exactly(out, probe.output[i], loose, O[i]),
+      violated(place(i / width, "element", i % width), attention::excluded_exactly(out, probe.output[i], loose, O[i]),
                number_text(static_cast<double>(attention::value_of(out, O[i]))) + " is not in [" +
                       number_text(claim.low) + ", " + number_text(claim.high) + "]");
   }
@@ -145,7 +147,7 @@ ClaimTally judge_probe(const AttentionPlan& plan, const Probe& probe, const Atte
       if (O[i] == twin->back()[i])
         ++tally.forced;
       else
-        violated(i, true, "the bits of the unpermuted problem are others");
+        violated(place(i / width, "element", i % width), true, "the bits of the unpermuted problem are others");
     }
   }
   if (!probe.scores.empty() && plan.stages && !answer[0].empty()) {
@@ -159,7 +161,7 @@ ClaimTally judge_probe(const AttentionPlan& plan, const Probe& probe, const Atte
       if (S == probe.scores[i])
         ++tally.forced;
       else
-        violated(i, attention::excluded_exactly(kF32, {forced, forced, true}, 0, word),
+        violated(place(i / tokens, "key", i % tokens), attention::excluded_exactly(kF32, {forced, forced, true}, 0, word),
                  "score " + number_text(static_cast<double>(S)) + " is not " + number_text(forced));
     }
   }

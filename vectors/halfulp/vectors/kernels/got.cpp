@@ -103,7 +103,7 @@ std::vector<Answers> open_answers(const std::string& path, const RowShape& shape
   if (shape.outputs.size() != 1) {
     throw InputError("file '" + printable(path, 200) + "'",
                      "it holds one column, and " + std::to_string(shape.outputs.size()) + " are expected",
-                     "give a folder with NAME.bin per column, an .npz or a .safetensors file");
+                     "give a folder with NAME.bin per column, an .npz or a .safetensors file; packs of attention have one column without --stages");
   }
   answers.push_back(raw_answers(path, shape.outputs.front()));
   return answers;
