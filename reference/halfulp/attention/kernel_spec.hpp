@@ -19,6 +19,9 @@ enum class SumOf : std::uint8_t { f32, quantized };
 /// How O takes part in the PV product: as c of the first chunk of a tile, or by one add per piece that starts from zero.
 enum class PvMode : std::uint8_t { chained, two_level };
 
+/// How far from a query a mask reaches at most.
+inline constexpr std::int64_t kFarthestKey = std::int64_t{1} << 40;
+
 /// Keys that a query i of Lq sees among Lk: j <= i + Lk - Lq (causal), and i + Lk - Lq - before <= j <= i + Lk - Lq + after.
 struct Window {
   std::int64_t before = 0, after = 0;

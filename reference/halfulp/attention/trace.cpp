@@ -3,10 +3,9 @@
 
 #include <bit>
 #include <cstdio>
-#include <limits>
 #include <stdexcept>
 
-#include "halfulp/attention/detail/kernel_plan.hpp"
+#include "halfulp/attention/detail/row_block.hpp"
 #include "halfulp/attention/kernel.hpp"
 #include "halfulp/attention/presets.hpp"
 #include "halfulp/attention/probes_case.hpp"
@@ -26,10 +25,7 @@ std::string shown(const char* format_name, std::uint32_t word) {
 }
 std::string shown(std::uint32_t word) { return shown("f32", word); }
 float f32(std::uint32_t word) { return std::bit_cast<float>(word); }
-std::string shown(float x) { return shown(x != x ? detail::kNan : std::bit_cast<std::uint32_t>(x)); }
-/// As in the kernel: all NaNs are one.
-float value(float x) { return x != x ? f32(detail::kNan) : x; }
-
+std::string shown(float x) { return shown(detail::word(x)); }
 std::string range(std::size_t begin, std::size_t end) {
   return end - begin == 1 ? "key " + std::to_string(begin) : "keys " + std::to_string(begin) + " to " + std::to_string(end - 1);
 }
@@ -52,7 +48,7 @@ class Tracer {
     std::size_t tile = 0;
     for (std::size_t part = 0; part < plan_.parts(); ++part) {
       // The sink opens the first part; every other one starts empty.
-      before_ = part == 0 && !problem_.sink.empty() ? problem_.sink[head_] : -std::numeric_limits<float>::infinity();
+      before_ = part == 0 && !problem_.sink.empty() ? problem_.sink[head_] : detail::kMinusInfinity;
       for (const detail::Tile& keys : plan_.part_tiles[part]) {
         place_ = (plan_.parts() > 1 ? "part " + std::to_string(part + 1) + ", tile " : "tile ") + std::to_string(tile + 1) + ": " +
                  range(keys.begin, keys.end);
@@ -102,7 +98,7 @@ class Tracer {
     const std::uint32_t code = stages_.O[row_ * stages_.value_dim + channel_];
     if (plan_.parts() <= 1) {
       const float O = tiles == 0 ? 0.0f : f32(stages_.O_tile[(row_ * stages_.tiles + tiles - 1) * stages_.value_dim + channel_]),
-                  result = value(O * factor);
+                  result = detail::value(O * factor);
       std::uint32_t again = 0;
       plan_.cast_output({&result, 1}, &again);
       if (again != code) throw std::logic_error("internal: the steps of a trace come to another code than the run; please report this");
