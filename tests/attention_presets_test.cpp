@@ -145,6 +145,7 @@ TEST(AttentionPresets, Refusals) {
       {"reference,causal=1", "choose no or yes"},
       {"reference,window=3", "write window=BEFORE:AFTER or none"},
       {"reference,softcap=30", "write softcap=CAP:SCALE or none"},
+      {"reference,tile=8,tile=16", "given twice"},
       {"reference,visible_prefix=-1", "not an integer in range"},
       {"reference,prescale=0", "not positive"},
       {"reference,prescale=-448", "not positive"},

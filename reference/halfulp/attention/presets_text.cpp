@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include <set>
+
 #include "halfulp/attention/presets.hpp"
 #include "halfulp/error.hpp"
 #include "halfulp/formats.hpp"
@@ -173,6 +175,7 @@ constexpr Key kKeys[] = {
 KernelSpec parse_spec(std::string_view text) {
   const auto comma = text.find(',');
   KernelSpec spec = find_preset(text.substr(0, comma)).spec;
+  std::set<std::string_view> seen;
   for (std::string_view rest = comma == std::string_view::npos ? "" : text.substr(comma + 1); !rest.empty();) {
     const auto end = rest.find(',');
     const std::string_view option = rest.substr(0, end);
@@ -194,6 +197,7 @@ KernelSpec parse_spec(std::string_view text) {
     if (equals == std::string_view::npos)
       throw InputError("attention option '" + std::string(key) + "'", "it has no value",
                        "write " + std::string(key) + "=VALUE");
+    if (!seen.insert(key).second) throw InputError("attention option '" + std::string(key) + "'", "it is given twice", "give it once");
     found->set(spec, key, option.substr(equals + 1));
     rest = end == std::string_view::npos ? std::string_view{} : rest.substr(end + 1);
   }
