@@ -4,9 +4,8 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
-#include <vector>
-
 #include <set>
+#include <vector>
 
 #include "halfulp/attention/presets.hpp"
 #include "halfulp/error.hpp"
