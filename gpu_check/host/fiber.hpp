@@ -36,8 +36,8 @@ class Context {
   /// What the sanitizers are told about a stack.
   const void* stack_begin_ = nullptr;
   std::size_t stack_bytes_ = 0;
-  void* fake_stack_ = nullptr;
-  void* watched_ = nullptr;
+  [[maybe_unused]] void* fake_stack_ = nullptr;
+  [[maybe_unused]] void* watched_ = nullptr;
 };
 
 }  // namespace halfulp::gpu::host

@@ -25,7 +25,7 @@ CublasLt::CublasLt(const std::string& folder) {
     if (library == nullptr) library = dlopen((folder.empty() ? name : folder + "/" + name).c_str(), RTLD_NOW | RTLD_LOCAL);
   }
   if (library == nullptr) {
-    why_not_ = "libcublasLt.so.13 or .12 not found " + (folder.empty() ? std::string("by the loader") : "in " + folder);
+    why_not_ = "libcublasLt.so.13 or .12 not found " + (folder.empty() ? std::string("by the loader; --libraries names its folder") : "in " + folder);
     return;
   }
   const auto find = [&](auto& function, const char* name) {
