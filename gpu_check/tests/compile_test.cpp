@@ -122,6 +122,18 @@ TEST(Compile, AContractedFmaFailsTheAssertions) {
   EXPECT_NE(wrong.find("promote: FFMA in the cubin: 1, not 0"), std::string::npos) << wrong;
 }
 
+/// The code for one target does not pass as that of another, where the instructions are missing.
+TEST(Compile, MissingInstructionsFailTheAssertions) {
+  const Compiled& made = matrix().at({"mma", "90"});
+  const std::string sm120 = lines(wrong_in_mma(made, "120a")), sm100 = lines(wrong_in_mma(made, "100a"));
+  for (const char* wrong : {"mma_nvf4: OMMA: 0, not 1", "mma_mx_e4m3: QMMA with scales: 0, not 1", "mma_e2m1_f32: QMMA: 0, not 1", "mma_mxf4: its types in PTX: 0, not 1"}) {
+    EXPECT_NE(sm120.find(wrong), std::string::npos) << wrong << "\n" << sm120;
+  }
+  for (const char* wrong : {"tcgen05_e4m3_f32: tcgen05.mma in the cubin: 0, not 1", "tcgen05_nvf4: tcgen05.cp in the cubin: 0, not 2", "tcgen05_mx_e4m3: tcgen05.dealloc: 0, not 1"}) {
+    EXPECT_NE(sm100.find(wrong), std::string::npos) << wrong << "\n" << sm100;
+  }
+}
+
 /// Comments and names that look like instructions do not count.
 TEST(Compile, OnlyInstructionsAreCounted) {
   const std::string ptx =
