@@ -16,7 +16,9 @@ void write_tiles(const std::string& path, const MmaTiles& tiles) {
     text += std::to_string(one.tiles) + " " + std::to_string(one.diagonal) + " " + one.name + "\n";
   }
   std::vector<std::uint32_t> words;
-  for (const auto* part : {&tiles.a, &tiles.b, &tiles.c, &tiles.scale_a, &tiles.scale_b, &tiles.right_a, &tiles.right_b}) words.insert(words.end(), part->begin(), part->end());
+  for (const auto* part : {&tiles.a, &tiles.b, &tiles.c, &tiles.scale_a, &tiles.scale_b, &tiles.right_a, &tiles.right_b}) {
+    words.insert(words.end(), part->begin(), part->end());
+  }
   write_words(path + ".bin", words);
   write_whole_file(path + ".txt", text);
 }

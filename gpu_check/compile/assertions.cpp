@@ -29,7 +29,10 @@ int number_of(const std::string& architecture) { return std::stoi(architecture);
 std::string sweep_kernel(CastMethod method) { return "sweepILNS0_10CastMethodE" + std::to_string(static_cast<int>(method)) + "E"; }
 std::string mma_kernel(const MmaKind& kind) {
   const bool scaled = kind.scales() != 0;
-  const char* name = kind.unit() == MmaUnit::tcgen05 ? "13tcgen05_tiles" : kind.unit() == MmaUnit::wgmma ? "11wgmma_tiles" : scaled ? "16mma_scaled_tiles" : "9mma_tiles";
+  const char* name = kind.unit() == MmaUnit::tcgen05 ? "13tcgen05_tiles"
+                     : kind.unit() == MmaUnit::wgmma ? "11wgmma_tiles"
+                     : scaled                        ? "16mma_scaled_tiles"
+                                                     : "9mma_tiles";
   return std::string(name) + "ILNS0_14MmaInstructionE" + std::to_string(static_cast<int>(kind.instruction)) + "E";
 }
 /// The kind of an instruction in PTX, with its size of scale vectors.
@@ -43,7 +46,8 @@ std::string ptx_kind(const MmaKind& kind) {
 }
 std::string ptx_of_narrow(const MmaKind& kind) {
   const std::string scale = kind.scales() == 0 ? "" : kind.scale_format == "e8m0" ? ".ue8m0" : ".ue4m3";
-  return "mma.sync.aligned.m16n8k" + std::to_string(kind.k()) + ".row.col." + ptx_kind(kind) + ".f32." + std::string(kind.a) + "." + std::string(kind.b) + ".f32" + scale;
+  return "mma.sync.aligned.m16n8k" + std::to_string(kind.k()) + ".row.col." + ptx_kind(kind) + ".f32." + std::string(kind.a) + "." +
+         std::string(kind.b) + ".f32" + scale;
 }
 std::string study_kernel(const char* kernel, int function) { return std::string(kernel) + "ILNS0_12MufuFunctionE" + std::to_string(function) + "E"; }
 
@@ -87,11 +91,14 @@ std::vector<std::string> wrong_in_mma(const Compiled& made, const std::string& a
     const std::string kernel = mma_kernel(kind), name(kind.name), ptx = ptx_of(made.ptx, kernel);
     const Opcodes opcodes = opcodes_of(made.cubin, kernel);
     findings.expect(!opcodes.empty(), name + ": not found");
+    const MmaUnit unit = kind.unit();
     const bool sync = kind.m == 16, fp8 = sync && kind.element_bits == 8 && kind.a != "int8", packed = kind.element_bits == 4, scaled = kind.scales() != 0;
-    const bool there = kind.unit() == MmaUnit::mma_sync || (specific && number / 10 == (kind.unit() == MmaUnit::wgmma ? 9 : kind.unit() == MmaUnit::tcgen05 ? 10 : 12));
-    const bool tensor = there && kind.unit() == MmaUnit::tcgen05, narrow = kind.unit() == MmaUnit::narrow_mma_sync;
-    const auto opcode = [&](const char* what, std::size_t found, bool right, std::size_t times = 1) { findings.exactly(name + ": " + what, found, right ? times : 0); };
-    opcode("QGMMA", count(opcodes, kQgmma), there && kind.unit() == MmaUnit::wgmma);
+    const bool there = unit == MmaUnit::mma_sync || (specific && number / 10 == (unit == MmaUnit::wgmma ? 9 : unit == MmaUnit::tcgen05 ? 10 : 12));
+    const bool tensor = there && unit == MmaUnit::tcgen05, narrow = unit == MmaUnit::narrow_mma_sync;
+    const auto opcode = [&](const char* what, std::size_t found, bool right, std::size_t times = 1) {
+      findings.exactly(name + ": " + what, found, right ? times : 0);
+    };
+    opcode("QGMMA", count(opcodes, kQgmma), there && unit == MmaUnit::wgmma);
     opcode("QMMA", count(opcodes, kQmma), there && fp8 && fp8_unit);
     opcode("QMMA with scales", count_form(opcodes, kScaledQmma), there && fp8 && scaled);
     opcode("OMMA", count(opcodes, kOmma), there && sync && packed);
@@ -103,9 +110,11 @@ std::vector<std::string> wrong_in_mma(const Compiled& made, const std::string& a
     opcode("tcgen05.ld in the cubin", count(opcodes, kTensorLoad), tensor);
     opcode("mma.sync in PTX", count_instructions(ptx, "mma.sync"), there && sync);
     if (narrow) opcode("its types in PTX", count_instructions(ptx, ptx_of_narrow(kind)), there);
-    opcode("wgmma.mma_async in PTX", count_instructions(ptx, "wgmma.mma_async"), there && kind.unit() == MmaUnit::wgmma);
+    opcode("wgmma.mma_async in PTX", count_instructions(ptx, "wgmma.mma_async"), there && unit == MmaUnit::wgmma);
     opcode("tcgen05.mma in PTX", count_instructions(ptx, "tcgen05.mma.cta_group::1." + ptx_kind(kind)), tensor);
-    for (const char* once : {"tcgen05.alloc", "tcgen05.dealloc", "tcgen05.commit", "tcgen05.wait::st", "tcgen05.wait::ld"}) opcode(once, count_instructions(ptx, once), tensor);
+    for (const char* once : {"tcgen05.alloc", "tcgen05.dealloc", "tcgen05.commit", "tcgen05.wait::st", "tcgen05.wait::ld"}) {
+      opcode(once, count_instructions(ptx, once), tensor);
+    }
   }
   const std::string promote = ptx_of(made.ptx, "promote");
   const Opcodes opcodes = opcodes_of(made.cubin, "promote");

@@ -18,8 +18,9 @@ __global__ void known_tensor_mma(std::uint64_t a, std::uint64_t b, std::uint32_t
   asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\ntcgen05.mma.cta_group::1.kind::f8f6f4 [%0], %1, %2, %3, p;\n}" ::"r"(d), "l"(a), "l"(b), "r"(instruction));
 }
 __global__ void known_scaled_tensor_mma(std::uint64_t a, std::uint64_t b, std::uint32_t d, std::uint32_t instruction) {
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\ntcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale.scale_vec::1X [%0], %1, %2, %3, [%0], [%0], p;\n}" ::"r"(d),
-               "l"(a), "l"(b), "r"(instruction));
+  asm volatile(
+      "{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\ntcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale.scale_vec::1X [%0], %1, %2, %3, [%0], [%0], p;\n}" ::"r"(d),
+      "l"(a), "l"(b), "r"(instruction));
 }
 __global__ void known_tensor_copy(std::uint32_t d, std::uint64_t rows) { asm volatile("tcgen05.cp.cta_group::1.32x128b.warpx4 [%0], %1;" ::"r"(d), "l"(rows)); }
 __global__ void known_tensor_store(std::uint32_t d, std::uint32_t word) { asm volatile("tcgen05.st.sync.aligned.32x32b.x1.b32 [%0], {%1};" ::"r"(d), "r"(word)); }
@@ -41,5 +42,6 @@ __global__ void known_tensor_load(std::uint32_t d, std::uint32_t* out) {
 HALFULP_KNOWN_MMA(known_qmma, "m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e2m1.f32" HALFULP_KNOWN_OPERANDS ";")
 HALFULP_KNOWN_MMA(known_scaled_qmma,
                   "m16n8k32.row.col.kind::mxf8f6f4.block_scale.scale_vec::1X.f32.e4m3.e4m3.f32.ue8m0" HALFULP_KNOWN_OPERANDS ", {%6}, {0, 0}, {%7}, {0, 0};")
-HALFULP_KNOWN_MMA(known_omma, "m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue4m3" HALFULP_KNOWN_OPERANDS ", {%6}, {0, 0}, {%7}, {0, 0};")
+HALFULP_KNOWN_MMA(known_omma,
+                  "m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue4m3" HALFULP_KNOWN_OPERANDS ", {%6}, {0, 0}, {%7}, {0, 0};")
 #endif

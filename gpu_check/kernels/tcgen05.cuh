@@ -127,7 +127,7 @@ HALFULP_DEVICE void tcgen05_commit([[maybe_unused]] std::uint64_t* barrier) {
   asm volatile("tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%0];" ::"r"(shared_address(barrier)) : "memory");
 #endif
 }
-/// Waits for the first arrival; by all threads.
+/// Waits for the first arrival; by all threads, which go on together.
 HALFULP_DEVICE void matrix_barrier_wait([[maybe_unused]] std::uint64_t* barrier) {
 #if HALFULP_HAS_TCGEN05
   for (std::uint32_t done = 0; done == 0;) {
@@ -136,6 +136,7 @@ HALFULP_DEVICE void matrix_barrier_wait([[maybe_unused]] std::uint64_t* barrier)
                  : "r"(shared_address(barrier))
                  : "memory");
   }
+  __syncwarp();
   asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory");
 #endif
 }

@@ -18,7 +18,8 @@ struct TileBuffers {
   unsigned tiles;
 
   explicit TileBuffers(const MmaTiles& from)
-      : a("a", from.a), b("b", from.b), c("c", from.c), scale_a("scale_a", from.scale_a), scale_b("scale_b", from.scale_b), d("d", from.c.size()), tiles(from.tiles()) {}
+      : a("a", from.a), b("b", from.b), c("c", from.c), scale_a("scale_a", from.scale_a), scale_b("scale_b", from.scale_b), d("d", from.c.size()),
+        tiles(from.tiles()) {}
 };
 
 template <MmaInstruction I, bool F16>

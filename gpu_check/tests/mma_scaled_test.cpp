@@ -117,8 +117,9 @@ TEST(MmaScaled, TheProbesHaveTheStatedAnswers) {
     MmaInstruction instruction;
     std::uint32_t right_a, right_b;
   };
-  for (const Probe& probe : {Probe{MmaInstruction::mx_e4m3, 0, 4}, {MmaInstruction::mx_e2m1, 0, 4}, {MmaInstruction::mxf4, 1, 0}, {MmaInstruction::nvf4, 0, 0x35800000},
-                             {MmaInstruction::tcgen05_mx_e4m3, 0, 4}, {MmaInstruction::tcgen05_mxf4, 1, 0}, {MmaInstruction::tcgen05_nvf4, 0, 0x35800000}}) {
+  using enum MmaInstruction;
+  for (const Probe& probe : {Probe{mx_e4m3, 0, 4}, {mx_e2m1, 0, 4}, {mxf4, 1, 0}, {nvf4, 0, 0x35800000}, {tcgen05_mx_e4m3, 0, 4}, {tcgen05_mxf4, 1, 0},
+                             {tcgen05_nvf4, 0, 0x35800000}}) {
     const OneTile tile(probe.instruction, "zero rule");
     for (std::size_t i = 0; i < tile.right_a.size(); ++i) {
       ASSERT_EQ(tile.right_a[i], probe.right_a) << tile.kind.name;

@@ -108,8 +108,8 @@ TEST(Tcgen05, Fp6AndFp4ArePackedInSharedMemory) {
 }
 
 TEST(Tcgen05, WrongLanesAndMissingWaitsAreCaught) {
-  const Found lanes = found<tcgen05_e4m3_f32, Wrong::other_lanes>(), late = found<tcgen05_e4m3_f32, Wrong::c_late>(), no_wait = found<tcgen05_e4m3_f32, Wrong::no_wait>(),
-              no_commit = found<tcgen05_e4m3_f32, Wrong::no_commit>();
+  const Found lanes = found<tcgen05_e4m3_f32, Wrong::other_lanes>(), late = found<tcgen05_e4m3_f32, Wrong::c_late>(),
+              no_wait = found<tcgen05_e4m3_f32, Wrong::no_wait>(), no_commit = found<tcgen05_e4m3_f32, Wrong::no_commit>();
   EXPECT_TRUE(lanes.faults.has(FaultKind::out_of_range)) << lanes.faults.text();
   EXPECT_TRUE(late.faults.has(FaultKind::race)) << late.faults.text();
   EXPECT_TRUE(no_wait.faults.has(FaultKind::race)) << no_wait.faults.text();
@@ -124,8 +124,8 @@ TEST(Tcgen05, WrongScalesAreCaught) {
   EXPECT_EQ((found<tcgen05_mxf4, Wrong::scale_byte>().mismatches), 2048);
 }
 
-/// PTX ISA, "Instruction descriptor format", by hand: f32 at 4, formats at 7 and 10, n / 8 at 17, m / 16 at 24; with scales their bytes at 4 and 29, UE8M0 at 23,
-/// m / 128 at 27.
+/// PTX ISA, "Instruction descriptor format", by hand: f32 at 4, formats at 7 and 10, n / 8 at 17, m / 16 at 24; with scales their bytes
+/// at 4 and 29, UE8M0 at 23, m / 128 at 27.
 TEST(Tcgen05, InstructionDescriptorsAreTheStatedWords) {
   EXPECT_EQ(kTcgen05Instruction<tcgen05_e4m3_f32>, 0x08040010u);
   EXPECT_EQ(kTcgen05Instruction<tcgen05_e5m2_f32>, 0x08040490u);
