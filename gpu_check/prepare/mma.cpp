@@ -132,6 +132,28 @@ void add_probes(TileMaker& maker, std::string_view model) {
   }
 }
 
+/// 4 * 4 - 4 * 4 + c for c = 2^e around the last place that the unit keeps beside 4 * 4: c itself or nothing. Shows F.
+void add_alignment(TileMaker& maker, const accumulation::AccumulationModel& model) {
+  if (model.scheme != accumulation::Scheme::fused && model.scheme != accumulation::Scheme::scaled_groups) return;
+  const MmaKind& kind = maker.kind();
+  const FormatSpec a = format_spec(kind.a), b = format_spec(kind.b), out = format_spec(kind.output);
+  static constexpr FormatSpec kF32 = spec_of("f32");
+  const auto one = [&kind](int, int) { return code_of(1, scale_spec(kind)); };
+  const int top = model.scheme == accumulation::Scheme::fused ? 4 : 0;  // groups of scaled FP4 are aligned by their scales alone
+  const int last = top - model.fraction_bits;
+  const auto c_word = [&](int exponent) { return static_cast<std::uint32_t>(oracle::cast(kF32, static_cast<std::uint32_t>(127 + exponent) << 23, out, {}).code); };
+  const auto exponent = [last](int row, int column) { return last + 3 - (row + column) % 8; };
+  maker.add([&](int, int k) { return k == 0 ? code_of(4, a) : k == 1 ? code_of(-4, a) : 0u; }, [&](int, int k) { return code_of(k < 2 ? 4 : 0, b); },
+            [&](int row, int column) { return c_word(exponent(row, column)); }, one, one);
+  for (int row = 0; row < kind.m; ++row) {
+    for (int column = 0; column < kind.n; ++column) {
+      const int e = exponent(row, column);
+      maker.measured(row, column, e >= last ? c_word(e) : 0);
+    }
+  }
+  maker.close_class("alignment: what is kept beside 4 * 4 - 4 * 4");
+}
+
 struct MeasuredSet {
   std::string gpu, format, output, inputs, results, model, c;
   std::size_t k = 0;
@@ -194,6 +216,7 @@ void prepare_mma(const std::string& data, const std::string& measured_folder, in
       add_random_bits(maker, count, seed);
       add_aligned(maker, count, seed + 1);
       add_integers(maker, std::max(1, count / 4), seed + 2);
+      add_alignment(maker, accumulation::find_model(model));
       add_probes(maker, model);
       const bool wgmma = kind.unit() == MmaUnit::wgmma;
       for (const MeasuredSet& set : sets) {

@@ -2,6 +2,8 @@
 #include "gpu_check/kernels/wgmma.cuh"
 #include "gpu_check/steps/steps.hpp"
 #include "gpu_check/tests/mma_data.hpp"
+#include "halfulp/accumulation/models.hpp"
+#include "halfulp/accumulation/sum_exact.hpp"
 
 namespace halfulp::gpu {
 namespace {
@@ -61,6 +63,41 @@ TEST(Mma, MeasuredRowsAreThere) {
     for (const ResultRow& row : run_on(architecture).rows) rows += row.test.find(std::string("measured on ") + gpu) != std::string::npos ? 1 : 0;
     EXPECT_GE(rows, 5) << gpu;
   }
+}
+
+/// A model with one bit of alignment more or less is found by the tiles of that class, for every kind that aligns.
+TEST(Mma, TheAlignmentProbesTellTheNumberOfBits) {
+  int kinds = 0;
+  for (const MmaKind& kind : kMmaKinds) {
+    std::size_t family = 0;
+    while (kind.models[family].empty()) ++family;
+    accumulation::SpecRequest request{.model = std::string(kind.models[family]), .format_a = std::string(kind.a), .format_b = std::string(kind.b), .output = std::string(kind.output)};
+    accumulation::MmaSpec spec = accumulation::make_spec(request);
+    if (spec.model.scheme != accumulation::Scheme::fused && spec.model.scheme != accumulation::Scheme::scaled_groups) continue;
+    ++kinds;
+    const OneTile tile(kind.instruction, "alignment");
+    const int bits = spec.model.fraction_bits;
+    for (const int wrong : {bits - 1, bits, bits + 1}) {
+      spec.model.fraction_bits = wrong;
+      int differ = 0;
+      for (int column = 0; column < kind.n; ++column) {
+        std::vector<std::uint32_t> a, b;
+        for (int k = 0; k < kind.k(); ++k) {
+          a.push_back(element_of(kind, tile.a.data(), k));
+          b.push_back(element_of(kind, &tile.b[static_cast<std::size_t>(column) * 8], k));
+        }
+        std::vector<std::uint32_t> scale_a, scale_b;
+        for (int i = 0; i < kind.scales(); ++i) {
+          scale_a.push_back(tile.scale_a[0] >> (8 * i) & 0xff);
+          scale_b.push_back(tile.scale_b[static_cast<std::size_t>(column)] >> (8 * i) & 0xff);
+        }
+        const auto output = static_cast<std::size_t>(column);
+        differ += accumulation::dot_exact(spec, {a, b, tile.c[output], scale_a, scale_b}) != tile.right_a[output] ? 1 : 0;
+      }
+      EXPECT_EQ(differ, wrong == bits ? 0 : kind.n / 8) << kind.name << " with " << wrong << " bits";
+    }
+  }
+  EXPECT_GE(kinds, 20);
 }
 
 /// The probe words of the zero rule, as the design states them.
