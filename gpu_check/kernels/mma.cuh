@@ -24,6 +24,7 @@ template <MmaInstruction I>
 struct MmaNumbers {
   static constexpr unsigned kScales = static_cast<unsigned>(kind_of(I).scales());
   static constexpr unsigned kBitsA = static_cast<unsigned>(MmaKind::code_bits(kind_of(I).a)), kBitsB = static_cast<unsigned>(MmaKind::code_bits(kind_of(I).b));
+  static constexpr std::uint32_t kOutputMask = kind_of(I).output == "f16" ? 0xffff : 0xffffffff;
   static constexpr bool kBytes = kind_of(I).element_bits == 8;  ///< a byte for each element
   /// Lowest bit of a code in the byte that mma.sync takes: FP4 stands in the middle, all others at the bottom.
   static constexpr unsigned kShiftA = kBytes && kBitsA == 4 ? 2 : 0, kShiftB = kBytes && kBitsB == 4 ? 2 : 0;

@@ -206,7 +206,7 @@ HALFULP_KERNEL tcgen05_tiles(In<std::uint32_t> a, In<std::uint32_t> b, In<std::u
   matrix_barrier_wait(barrier);
 
   tensor_memory_load(d + lanes, row);
-  for (unsigned i = 0; i < 16; ++i) out[(tile * 128 + thread) * 16 + i] = row[i];
+  for (unsigned i = 0; i < 16; ++i) out[(tile * 128 + thread) * 16 + i] = row[i] & Numbers::kOutputMask;
   syncthreads_with_tensor_memory();
   if (thread < 32) tensor_memory_give_back(d);
 }
