@@ -38,11 +38,9 @@ constexpr std::uint32_t tcgen05_instruction(const MmaKind& kind, unsigned scale_
 template <MmaInstruction I>
 inline constexpr std::uint32_t kTcgen05Instruction = tcgen05_instruction(kind_of(I), kScaleIdA<I>, kScaleIdB<I>);
 
-inline constexpr unsigned kTensorColumns = 32;  ///< the fewest that can be had: 16 of d, 4 of each side's scales
-
 #if defined(__CUDACC__)
 
-/// By one whole warp: the address of kTensorColumns fresh columns goes to `at`.
+/// By one whole warp: the address of 32 fresh columns goes to `at`: the fewest that can be had, for 16 of d and 4 of each side's scales.
 HALFULP_DEVICE void tensor_memory_get([[maybe_unused]] std::uint32_t* at) {
 #if HALFULP_HAS_TCGEN05
   asm volatile("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%0], 32;\ntcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;" ::"r"(
