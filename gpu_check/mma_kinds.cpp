@@ -14,7 +14,9 @@ void write_tiles(const std::string& path, const MmaTiles& tiles) {
     text += std::to_string(one.tiles) + " " + std::to_string(one.diagonal) + " " + one.name + "\n";
   }
   std::vector<std::uint32_t> words;
-  for (const auto* part : {&tiles.a, &tiles.b, &tiles.c, &tiles.right_a, &tiles.right_b}) words.insert(words.end(), part->begin(), part->end());
+  for (const auto* part : {&tiles.a, &tiles.b, &tiles.c, &tiles.scale_a, &tiles.scale_b, &tiles.right_a, &tiles.right_b}) {
+    words.insert(words.end(), part->begin(), part->end());
+  }
   write_words(path + ".bin", words);
   write_prepared(path + ".txt", text);
 }
@@ -32,14 +34,17 @@ MmaTiles read_tiles(const std::string& path, const MmaKind& kind) {
     tiles.classes.push_back(one);
   }
   const std::vector<std::uint32_t> words = read_words(path + ".bin");
-  const std::size_t count = tiles.tiles(), outputs = static_cast<std::size_t>(kind.outputs());
-  const std::size_t sizes[] = {count * static_cast<std::size_t>(kind.m) * 8, count * static_cast<std::size_t>(kind.n) * 8, count * outputs, count * outputs,
-                               count * outputs};
-  std::size_t at = 0, part = 0;
-  for (auto* into : {&tiles.a, &tiles.b, &tiles.c, &tiles.right_a, &tiles.right_b}) {
-    const std::size_t end = at + sizes[part++];
+  const std::size_t count = tiles.tiles(), m = static_cast<std::size_t>(kind.m), n = static_cast<std::size_t>(kind.n), scales = kind.scales() != 0 ? 1 : 0;
+  struct Part {
+    std::vector<std::uint32_t>* into;
+    std::size_t per_tile;
+  };
+  std::size_t at = 0;
+  for (const Part& part : {Part{&tiles.a, m * 8}, {&tiles.b, n * 8}, {&tiles.c, m * n}, {&tiles.scale_a, m * scales}, {&tiles.scale_b, n * scales},
+                           {&tiles.right_a, m * n}, {&tiles.right_b, m * n}}) {
+    const std::size_t end = at + count * part.per_tile;
     if (end > words.size()) throw std::runtime_error(path + ".bin is cut off");
-    into->assign(words.begin() + static_cast<std::ptrdiff_t>(at), words.begin() + static_cast<std::ptrdiff_t>(end));
+    part.into->assign(words.begin() + static_cast<std::ptrdiff_t>(at), words.begin() + static_cast<std::ptrdiff_t>(end));
     at = end;
   }
   if (at != words.size() || count == 0) throw std::runtime_error(path + ".bin does not fit its list");

@@ -25,11 +25,17 @@ std::string without_comments(const std::string& text) {
   return out;
 }
 
-/// The opcode words of a PTX text: first word of each statement, labels and predicates left out.
+/// The opcode words of a PTX text: first word of each statement, labels and predicates left out. (`::` is part of a word.)
 std::vector<std::string> instructions(const std::string& ptx) {
   std::vector<std::string> all;
   std::string statement;
-  for (const char c : ptx) {
+  for (std::size_t i = 0; i < ptx.size(); ++i) {
+    const char c = ptx[i];
+    if (ptx.compare(i, 2, "::") == 0) {
+      statement += "::";
+      ++i;
+      continue;
+    }
     if (c != ';' && c != '{' && c != '}' && c != ':') {
       statement += c;
       continue;
@@ -99,12 +105,18 @@ std::size_t count_modifier(const std::string& ptx, std::string_view modifier) {
 
 Opcodes opcodes_of(const std::vector<unsigned char>& cubin, std::string_view kernel) {
   Opcodes opcodes;
-  for_each_instruction(cubin, kernel, [&](std::uint64_t low, std::uint64_t) { ++opcodes[static_cast<std::uint32_t>(low & 0x1ff)]; });
+  for_each_instruction(cubin, kernel, [&](std::uint64_t low, std::uint64_t) { ++opcodes[static_cast<std::uint32_t>(low & 0xfff)]; });
   return opcodes;
 }
 
 std::size_t count(const Opcodes& opcodes, Opcode opcode) {
-  const auto found = opcodes.find(opcode);
+  std::size_t sum = 0;
+  for (std::uint32_t form = opcode; form < 0x1000; form += 0x200) sum += count_form(opcodes, form);
+  return sum;
+}
+
+std::size_t count_form(const Opcodes& opcodes, std::uint32_t form) {
+  const auto found = opcodes.find(form);
   return found == opcodes.end() ? 0 : found->second;
 }
 

@@ -16,12 +16,12 @@ std::size_t count_instructions(const std::string& ptx, std::string_view instruct
 /// How many instructions have `modifier` ("approx", "ftz") among their parts.
 std::size_t count_modifier(const std::string& ptx, std::string_view modifier);
 
-/// Opcodes of a cubin, by the low 9 bits of each 16-byte instruction: bits 9-11 say where the operands lie. The layout is inferred from
-/// compiled code and tested on known kernels first.
+/// Opcodes of a cubin: the low 12 bits of each 16-byte instruction. The layout is inferred from compiled code and tested on known kernels first.
 using Opcodes = std::map<std::uint32_t, std::size_t>;
 /// Of all kernels whose mangled name contains `kernel`. Throws std::runtime_error where the file is no 64-bit ELF.
 Opcodes opcodes_of(const std::vector<unsigned char>& cubin, std::string_view kernel);
 
+/// An instruction is named by its low 9 bits; bits 9-11 say where the operands lie.
 enum Opcode : std::uint32_t {
   kFmul = 0x020,
   kFadd = 0x021,
@@ -30,10 +30,19 @@ enum Opcode : std::uint32_t {
   kHmma = 0x03c,
   kF2fp = 0x03e,
   kQmma = 0x07a,
+  kOmma = 0x07f,
   kMufu = 0x108,
+  kTensorCopy = 0x1e7,   ///< tcgen05.cp
+  kTensorMma = 0x1ea,    ///< tcgen05.mma of every kind
+  kTensorStore = 0x1ed,  ///< tcgen05.st
+  kTensorLoad = 0x1ee,   ///< tcgen05.ld
   kQgmma = 0x1f3,
 };
 std::size_t count(const Opcodes& opcodes, Opcode opcode);
+/// Bits 9-11 of QMMA with scales, whose selectors are a uniform register.
+inline constexpr std::uint32_t kScaledQmma = 0x47a;
+/// All 12 bits are those of `form`.
+std::size_t count_form(const Opcodes& opcodes, std::uint32_t form);
 
 /// What a MUFU computes: bits 74-77 of the instruction, measured on known kernels. f16 and bf16 share the numbers.
 enum MufuCode : std::uint32_t {

@@ -28,7 +28,26 @@ int number_of(const std::string& architecture) { return std::stoi(architecture);
 /// Mangled names of template kernels hold their arguments as E<number>E.
 std::string sweep_kernel(CastMethod method) { return "sweepILNS0_10CastMethodE" + std::to_string(static_cast<int>(method)) + "E"; }
 std::string mma_kernel(const MmaKind& kind) {
-  return (kind.m == 64 ? "wgmma_tilesILNS0_14MmaInstructionE" : "9mma_tilesILNS0_14MmaInstructionE") + std::to_string(static_cast<int>(kind.instruction)) + "E";
+  const bool scaled = kind.scales() != 0;
+  const char* name = kind.unit() == MmaUnit::tcgen05 ? "13tcgen05_tiles"
+                     : kind.unit() == MmaUnit::wgmma ? "11wgmma_tiles"
+                     : scaled                        ? "16mma_scaled_tiles"
+                                                     : "9mma_tiles";
+  return std::string(name) + "ILNS0_14MmaInstructionE" + std::to_string(static_cast<int>(kind.instruction)) + "E";
+}
+/// The kind of an instruction in PTX, with its size of scale vectors.
+std::string ptx_kind(const MmaKind& kind) {
+  switch (kind.scales()) {
+    case 1: return "kind::mxf8f6f4.block_scale.scale_vec::1X";
+    case 2: return "kind::mxf4.block_scale.scale_vec::2X";
+    case 4: return "kind::mxf4nvf4.block_scale.scale_vec::4X";
+    default: return "kind::f8f6f4";
+  }
+}
+std::string ptx_of_narrow(const MmaKind& kind) {
+  const std::string scale = kind.scales() == 0 ? "" : kind.scale_format == "e8m0" ? ".ue8m0" : ".ue4m3";
+  return "mma.sync.aligned.m16n8k" + std::to_string(kind.k()) + ".row.col." + ptx_kind(kind) + ".f32." + std::string(kind.a) + "." +
+         std::string(kind.b) + ".f32" + scale;
 }
 std::string study_kernel(const char* kernel, int function) { return std::string(kernel) + "ILNS0_12MufuFunctionE" + std::to_string(function) + "E"; }
 
@@ -66,18 +85,36 @@ std::vector<std::string> wrong_in_casts(const Compiled& made, const std::string&
 std::vector<std::string> wrong_in_mma(const Compiled& made, const std::string& architecture) {
   Findings findings;
   const int number = number_of(architecture);
+  const bool specific = architecture.back() == 'a';
   const bool fp8_unit = number == 89 || number >= 120;  // mma.sync with FP8 has a unit of its own there, and runs on the f16 unit elsewhere
   for (const MmaKind& kind : kMmaKinds) {
-    if (kind.m > 64) continue;
-    const std::string kernel = mma_kernel(kind), name(kind.name);
+    const std::string kernel = mma_kernel(kind), name(kind.name), ptx = ptx_of(made.ptx, kernel);
     const Opcodes opcodes = opcodes_of(made.cubin, kernel);
     findings.expect(!opcodes.empty(), name + ": not found");
-    const bool fp8 = kind.element_bytes == 1 && kind.format != "int8", wgmma = kind.m == 64;
-    findings.count(name + ": QGMMA", count(opcodes, kQgmma), wgmma && architecture == "90a" ? 1 : 0, wgmma && architecture == "90a" ? 1 : 0);
-    findings.exactly(name + ": QMMA", count(opcodes, kQmma), fp8 && !wgmma && fp8_unit ? 1 : 0);
-    findings.exactly(name + ": HMMA", count(opcodes, kHmma), wgmma || kind.format == "int8" || (fp8 && fp8_unit) ? 0 : fp8 ? 2 : 1);
-    findings.exactly(name + ": IMMA", count(opcodes, kImma), kind.format == "int8" ? 1 : 0);
-    if (!wgmma) findings.exactly(name + ": mma.sync in PTX", count_instructions(ptx_of(made.ptx, kernel), "mma.sync"), 1);
+    const MmaUnit unit = kind.unit();
+    const bool sync = kind.m == 16, fp8 = sync && kind.element_bits == 8 && kind.a != "int8", packed = kind.element_bits == 4, scaled = kind.scales() != 0;
+    const bool there = unit == MmaUnit::mma_sync || (specific && number / 10 == (unit == MmaUnit::wgmma ? 9 : unit == MmaUnit::tcgen05 ? 10 : 12));
+    const bool tensor = there && unit == MmaUnit::tcgen05, narrow = unit == MmaUnit::narrow_mma_sync;
+    const auto opcode = [&](const char* what, std::size_t found, bool right, std::size_t times = 1) {
+      findings.exactly(name + ": " + what, found, right ? times : 0);
+    };
+    opcode("QGMMA", count(opcodes, kQgmma), there && unit == MmaUnit::wgmma);
+    opcode("QMMA", count(opcodes, kQmma), there && fp8 && fp8_unit);
+    opcode("QMMA with scales", count_form(opcodes, kScaledQmma), there && fp8 && scaled);
+    opcode("OMMA", count(opcodes, kOmma), there && sync && packed);
+    opcode("HMMA", count(opcodes, kHmma), sync && !narrow && kind.a != "int8" && !(fp8 && fp8_unit), fp8 ? 2 : 1);
+    opcode("IMMA", count(opcodes, kImma), kind.a == "int8");
+    opcode("tcgen05.mma in the cubin", count(opcodes, kTensorMma), tensor);
+    opcode("tcgen05.cp in the cubin", count(opcodes, kTensorCopy), tensor && scaled, 2);
+    opcode("tcgen05.st in the cubin", count(opcodes, kTensorStore), tensor);
+    opcode("tcgen05.ld in the cubin", count(opcodes, kTensorLoad), tensor);
+    opcode("mma.sync in PTX", count_instructions(ptx, "mma.sync"), there && sync);
+    if (narrow) opcode("its types in PTX", count_instructions(ptx, ptx_of_narrow(kind)), there);
+    opcode("wgmma.mma_async in PTX", count_instructions(ptx, "wgmma.mma_async"), there && unit == MmaUnit::wgmma);
+    opcode("tcgen05.mma in PTX", count_instructions(ptx, "tcgen05.mma.cta_group::1." + ptx_kind(kind)), tensor);
+    for (const char* once : {"tcgen05.alloc", "tcgen05.dealloc", "tcgen05.commit", "tcgen05.wait::st", "tcgen05.wait::ld"}) {
+      opcode(once, count_instructions(ptx, once), tensor);
+    }
   }
   const std::string promote = ptx_of(made.ptx, "promote");
   const Opcodes opcodes = opcodes_of(made.cubin, "promote");

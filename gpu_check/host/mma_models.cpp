@@ -10,7 +10,8 @@
 
 namespace halfulp::gpu::host {
 
-std::uint32_t model_dot(MmaInstruction instruction, std::span<const std::uint32_t> a, std::span<const std::uint32_t> b, std::uint32_t c) {
+std::uint32_t model_dot(MmaInstruction instruction, std::span<const std::uint32_t> a, std::span<const std::uint32_t> b, std::uint32_t c,
+                        std::span<const std::uint32_t> scale_a, std::span<const std::uint32_t> scale_b) {
   using accumulation::Engine;
   thread_local std::map<std::pair<MmaInstruction, int>, Engine> engines;
   const int family = family_of(modelled_architecture());
@@ -22,7 +23,8 @@ std::uint32_t model_dot(MmaInstruction instruction, std::span<const std::uint32_
     if (model.empty()) throw std::logic_error("no model of " + std::string(kind.name) + " on the modelled architecture");
     accumulation::SpecRequest request;
     request.model = model;
-    request.format_a = request.format_b = kind.format;
+    request.format_a = kind.a;
+    request.format_b = kind.b;
     request.output = kind.output;
     found = engines.emplace(key, Engine(accumulation::make_spec(request))).first;
   }
@@ -30,6 +32,8 @@ std::uint32_t model_dot(MmaInstruction instruction, std::span<const std::uint32_
   row.a = a;
   row.b = b;
   row.c = c;
+  row.scale_a = scale_a;
+  row.scale_b = scale_b;
   return found->second.dot(row);
 }
 

@@ -19,6 +19,41 @@ struct Fragments {
   std::uint32_t a[4], b[2], c[4];
 };
 
+/// Numbers of a kind that kernels use.
+template <MmaInstruction I>
+struct MmaNumbers {
+  static constexpr unsigned kScales = static_cast<unsigned>(kind_of(I).scales());
+  static constexpr unsigned kBitsA = static_cast<unsigned>(MmaKind::code_bits(kind_of(I).a)), kBitsB = static_cast<unsigned>(MmaKind::code_bits(kind_of(I).b));
+  static constexpr std::uint32_t kOutputMask = kind_of(I).output == "f16" ? 0xffff : 0xffffffff;
+  static constexpr bool kBytes = kind_of(I).element_bits == 8;  ///< a byte for each element
+  /// Lowest bit of a code in the byte that mma.sync takes: FP4 stands in the middle, all others at the bottom.
+  static constexpr unsigned kShiftA = kBytes && kBitsA == 4 ? 2 : 0, kShiftB = kBytes && kBitsB == 4 ? 2 : 0;
+};
+
+// Targets that have instructions of their own.
+#if defined(__CUDA_ARCH_FEAT_SM100_ALL) || defined(__CUDA_ARCH_FEAT_SM103_ALL) || !defined(__CUDACC__)
+#define HALFULP_HAS_TCGEN05 1
+#else
+#define HALFULP_HAS_TCGEN05 0
+#endif
+#if defined(__CUDA_ARCH_FEAT_SM120_ALL) || defined(__CUDA_ARCH_FEAT_SM121_ALL) || !defined(__CUDACC__)
+#define HALFULP_HAS_NARROW_MMA_SYNC 1
+#else
+#define HALFULP_HAS_NARROW_MMA_SYNC 0
+#endif
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL) || !defined(__CUDACC__)
+#define HALFULP_HAS_WGMMA 1
+#else
+#define HALFULP_HAS_WGMMA 0
+#endif
+/// Whether this code was compiled for a target with the unit.
+HALFULP_DEVICE bool is_compiled(MmaUnit unit) {
+  return unit == MmaUnit::tcgen05           ? HALFULP_HAS_TCGEN05 != 0
+         : unit == MmaUnit::narrow_mma_sync ? HALFULP_HAS_NARROW_MMA_SYNC != 0
+         : unit == MmaUnit::wgmma           ? HALFULP_HAS_WGMMA != 0
+                                            : true;
+}
+
 #if defined(__CUDACC__)
 
 #define HALFULP_MMA_F32(text)                                                                                                                \
@@ -57,36 +92,75 @@ HALFULP_DEVICE void mma_sync(std::uint32_t (&d)[4], const Fragments& f) {
   if constexpr (I == MmaInstruction::e4m3_f16) HALFULP_MMA_F16("m16n8k32.row.col.f16.e4m3.e4m3.f16")
   if constexpr (I == MmaInstruction::e5m2_f16) HALFULP_MMA_F16("m16n8k32.row.col.f16.e5m2.e5m2.f16")
 #endif
+#if HALFULP_HAS_NARROW_MMA_SYNC
+  if constexpr (I == MmaInstruction::e3m2_f32) HALFULP_MMA_F32("m16n8k32.row.col.kind::f8f6f4.f32.e3m2.e3m2.f32")
+  if constexpr (I == MmaInstruction::e2m3_f32) HALFULP_MMA_F32("m16n8k32.row.col.kind::f8f6f4.f32.e2m3.e2m3.f32")
+  if constexpr (I == MmaInstruction::e2m1_f32) HALFULP_MMA_F32("m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e2m1.f32")
+  if constexpr (I == MmaInstruction::e4m3_e2m1_f32) HALFULP_MMA_F32("m16n8k32.row.col.kind::f8f6f4.f32.e4m3.e2m1.f32")
+#endif
 }
 
 #else
 
 namespace host {
 
-/// Element i of a lane's registers: bits of `bytes` bytes, lowest first.
-inline std::uint32_t element(const std::uint32_t* registers, int i, int bytes) {
-  const int per_word = 4 / bytes;
-  const std::uint32_t word = registers[i / per_word];
-  return bytes == 4 ? word : word >> (8 * bytes * (i % per_word)) & ((1u << (8 * bytes)) - 1);
+/// Element i of a lane's registers, `bits` bits wide, lowest first.
+inline std::uint32_t element(const std::uint32_t* registers, int i, int bits) {
+  const int per_word = 32 / bits;
+  return registers[i / per_word] >> (bits * (i % per_word)) & static_cast<std::uint32_t>(low_mask(bits));
 }
 
 /// Where the PTX ISA puts element i of a lane: row and k of a, k and column of b. `g` = lane / 4, `t` = lane % 4.
 struct Place {
   int outer, k;
 };
-inline Place place_of_a(int bytes, int g, int t, int i) {
-  switch (bytes) {
-    case 2: return {i == 0 || i == 1 || i == 4 || i == 5 ? g : g + 8, t * 2 + (i & 1) + (i >= 4 ? 8 : 0)};
-    case 1: return {i < 4 || (i >= 8 && i < 12) ? g : g + 8, t * 4 + (i & 3) + (i >= 8 ? 16 : 0)};
+inline Place place_of_a(int bits, int g, int t, int i) {
+  switch (bits) {
+    case 4: return {i < 8 || (i >= 16 && i < 24) ? g : g + 8, t * 8 + (i & 7) + (i >= 16 ? 32 : 0)};
+    case 8: return {i < 4 || (i >= 8 && i < 12) ? g : g + 8, t * 4 + (i & 3) + (i >= 8 ? 16 : 0)};
+    case 16: return {i == 0 || i == 1 || i == 4 || i == 5 ? g : g + 8, t * 2 + (i & 1) + (i >= 4 ? 8 : 0)};
     default: return {i == 0 || i == 2 ? g : g + 8, i < 2 ? t : t + 4};
   }
 }
-inline Place place_of_b(int bytes, int g, int t, int i) {
-  switch (bytes) {
-    case 2: return {g, t * 2 + (i & 1) + (i >= 2 ? 8 : 0)};
-    case 1: return {g, t * 4 + (i & 3) + (i >= 4 ? 16 : 0)};
+inline Place place_of_b(int bits, int g, int t, int i) {
+  switch (bits) {
+    case 4: return {g, t * 8 + (i & 7) + (i >= 8 ? 32 : 0)};
+    case 8: return {g, t * 4 + (i & 3) + (i >= 4 ? 16 : 0)};
+    case 16: return {g, t * 2 + (i & 1) + (i >= 2 ? 8 : 0)};
     default: return {g, i == 0 ? t : t + 4};
   }
+}
+
+/// The matrices of a warp, gathered from the registers of its lanes.
+struct WarpTile {
+  std::uint32_t a[16][64], b[8][64], c[16][8];
+};
+template <MmaInstruction I, class Lanes>
+void gather(WarpTile& tile, const Lanes& all) {
+  constexpr MmaKind kKind = kind_of(I);
+  using Numbers = MmaNumbers<I>;
+  constexpr int kBits = kKind.element_bits;
+  const auto code = [](std::uint32_t bits, unsigned width, unsigned shift) { return Numbers::kBytes ? bits >> shift & ((1u << width) - 1) : bits; };
+  for (int lane = 0; lane < 32; ++lane) {
+    const Fragments& f = all[static_cast<std::size_t>(lane)];
+    const int g = lane / 4, t = lane % 4;
+    for (int i = 0; i < 128 / kBits; ++i) {
+      const Place at = place_of_a(kBits, g, t, i);
+      tile.a[at.outer][at.k] = code(element(f.a, i, kBits), Numbers::kBitsA, Numbers::kShiftA);
+    }
+    for (int i = 0; i < 64 / kBits; ++i) {
+      const Place at = place_of_b(kBits, g, t, i);
+      tile.b[at.outer][at.k] = code(element(f.b, i, kBits), Numbers::kBitsB, Numbers::kShiftB);
+    }
+    for (int i = 0; i < 4; ++i) tile.c[i < 2 ? g : g + 8][t * 2 + (i & 1)] = kKind.output == "f16" ? element(f.c, i, 16) : f.c[i];
+  }
+}
+
+/// Calls dot(row, column) for the four outputs of the running lane.
+template <class Dot>
+void each_output(std::uint32_t (&d)[4], Dot dot) {
+  const int g = static_cast<int>(threadIdx.x % kWarp) / 4, t = static_cast<int>(threadIdx.x % kWarp) % 4;
+  for (int i = 0; i < 4; ++i) d[i] = dot(i < 2 ? g : g + 8, t * 2 + (i & 1));
 }
 
 }  // namespace host
@@ -94,28 +168,12 @@ inline Place place_of_b(int bytes, int g, int t, int i) {
 template <MmaInstruction I>
 void mma_sync(std::uint32_t (&d)[4], const Fragments& mine) {
   constexpr MmaKind kKind = kind_of(I);
-  constexpr int kBytes = kKind.element_bytes, kDepth = kKind.k();
+  constexpr int kDepth = kKind.k();
   const auto all = host::exchange(0xffffffffu, mine, {"mma_sync", 0});
-  std::uint32_t a[16][32], b[8][32], c[16][8];
-  for (int lane = 0; lane < 32; ++lane) {
-    const Fragments& f = all[static_cast<std::size_t>(lane)];
-    const int g = lane / 4, t = lane % 4;
-    for (int i = 0; i < 16 / kBytes; ++i) {
-      const host::Place at = host::place_of_a(kBytes, g, t, i);
-      a[at.outer][at.k] = host::element(f.a, i, kBytes);
-    }
-    for (int i = 0; i < 8 / kBytes; ++i) {
-      const host::Place at = host::place_of_b(kBytes, g, t, i);
-      b[at.outer][at.k] = host::element(f.b, i, kBytes);
-    }
-    for (int i = 0; i < 4; ++i) c[i < 2 ? g : g + 8][t * 2 + (i & 1)] = kKind.output == "f16" ? host::element(f.c, i, 2) : f.c[i];
-  }
-  const int g = static_cast<int>(threadIdx.x % kWarp) / 4, t = static_cast<int>(threadIdx.x % kWarp) % 4;
+  host::WarpTile tile;
+  host::gather<I>(tile, all);
   std::uint32_t r[4];
-  for (int i = 0; i < 4; ++i) {
-    const int row = i < 2 ? g : g + 8, column = t * 2 + (i & 1);
-    r[i] = host::model_dot(I, {a[row], kDepth}, {b[column], kDepth}, c[row][column]);
-  }
+  host::each_output(r, [&](int row, int column) { return host::model_dot(I, {tile.a[row], kDepth}, {tile.b[column], kDepth}, tile.c[row][column]); });
   for (int i = 0; i < 4; ++i) d[i] = kKind.output != "f16" ? r[i] : i < 2 ? r[2 * i] | r[2 * i + 1] << 16 : 0;
 }
 
@@ -128,8 +186,8 @@ HALFULP_KERNEL mma_tiles(In<std::uint32_t> a, In<std::uint32_t> b, In<std::uint3
   if (tile >= tiles) return;
   const unsigned g = lane / 4, t = lane % 4;
   Fragments f;
-  for (unsigned r = 0; r < 4; ++r) f.a[r] = a[tile * 128 + (g + 8 * (r & 1)) * 8 + t + 4 * (r >> 1)];
-  for (unsigned r = 0; r < 2; ++r) f.b[r] = b[tile * 64 + g * 8 + t + 4 * r];
+  for (unsigned r = 0; r < 4; ++r) f.a[r] = a[tile * 128 + (g + 8 * (r & 1)) * 8 + t + 4 * (r >> 1)] << MmaNumbers<I>::kShiftA;
+  for (unsigned r = 0; r < 2; ++r) f.b[r] = b[tile * 64 + g * 8 + t + 4 * r] << MmaNumbers<I>::kShiftB;
   const unsigned top = tile * 128 + g * 8 + 2 * t, bottom = top + 64;
   const std::uint32_t c4[4] = {c[top], c[top + 1], c[bottom], c[bottom + 1]};
   for (int i = 0; i < 4; ++i) f.c[i] = F16 ? (i < 2 ? c4[2 * i] | c4[2 * i + 1] << 16 : 0) : c4[i];

@@ -22,7 +22,7 @@ HALFULP_HD constexpr std::uint64_t wgmma_descriptor(std::uint32_t address) {
 /// d (of the warp group's 64 x 8 outputs, as the PTX ISA spreads them) += a * b.
 template <MmaInstruction I>
 HALFULP_DEVICE void wgmma(std::uint32_t (&d)[4], std::uint64_t a, std::uint64_t b) {
-#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+#if HALFULP_HAS_WGMMA
   if constexpr (I == MmaInstruction::wgmma_e4m3_f16) {
     asm volatile(
         "wgmma.fence.sync.aligned;\nwgmma.mma_async.sync.aligned.m64n8k32.f16.e4m3.e4m3 {%0, %1}, %2, %3, 1, 1, 1;\n"
@@ -62,11 +62,12 @@ HALFULP_DEVICE void fence_shared_for_matrix_unit() {
 
 namespace host {
 
-/// 32 bytes of one row through a matrix descriptor, a byte each.
-inline void read_row(std::uint64_t descriptor, std::uint32_t row, std::uint32_t (&bytes)[32]) {
+/// The first bytes of one row through a matrix descriptor without swizzle.
+template <std::uint32_t N>
+void read_bytes(std::uint64_t descriptor, std::uint32_t row, std::uint32_t (&bytes)[N]) {
   const auto start = static_cast<std::uint32_t>(descriptor & 0x3fff) << 4;
   const auto along_k = static_cast<std::uint32_t>(descriptor >> 16 & 0x3fff) << 4, along_rows = static_cast<std::uint32_t>(descriptor >> 32 & 0x3fff) << 4;
-  for (std::uint32_t k = 0; k < 32; ++k) {
+  for (std::uint32_t k = 0; k < N; ++k) {
     const std::uint32_t address = start + row / 8 * along_rows + k / 16 * along_k + row % 8 * 16 + k % 16;
     std::uint32_t first = 0;
     Memory* memory = shared_memory_at(address, first);
@@ -88,9 +89,9 @@ void wgmma(std::uint32_t (&d)[4], std::uint64_t a, std::uint64_t b) {
   std::uint32_t r[4];
   for (std::uint32_t i = 0; i < 4; ++i) {
     std::uint32_t row[32], column[32];
-    host::read_row(a, warp * 16 + g + (i < 2 ? 0 : 8), row);
-    host::read_row(b, t * 2 + (i & 1), column);
-    r[i] = host::model_dot(I, row, column, kF16 ? host::element(d, static_cast<int>(i), 2) : d[i]);
+    host::read_bytes(a, warp * 16 + g + (i < 2 ? 0 : 8), row);
+    host::read_bytes(b, t * 2 + (i & 1), column);
+    r[i] = host::model_dot(I, row, column, kF16 ? host::element(d, static_cast<int>(i), 16) : d[i]);
   }
   for (int i = 0; i < 4; ++i) d[i] = !kF16 ? r[i] : i < 2 ? r[2 * i] | r[2 * i + 1] << 16 : 0;
 }

@@ -6,81 +6,14 @@
 
 #include "gpu_check/mma_kinds.hpp"
 #include "gpu_check/prepare/prepare.hpp"
+#include "gpu_check/prepare/tile_maker.hpp"
 #include "gpu_check/report.hpp"
-#include "halfulp/accumulation/models.hpp"
-#include "halfulp/accumulation/sum_exact.hpp"
 #include "halfulp/formats.hpp"
 #include "halfulp/oracle/nearest.hpp"
 #include "halfulp/plan.hpp"
 
 namespace halfulp::gpu {
 namespace {
-
-using accumulation::MmaSpec;
-
-/// Rows of codes that become tiles.
-class TileMaker {
- public:
-  TileMaker(const MmaKind& kind, std::string_view model) : kind_(kind), spec_(make(kind, model)) {
-    other_ = spec_;
-    other_.zero_rule = accumulation::ZeroRule::b;
-  }
-
-  /// A tile from functions of (row, k) and (column, k) giving codes, and of (row, column) giving c.
-  template <class A, class B, class C>
-  void add(A a_code, B b_code, C c_word) {
-    std::vector<std::vector<std::uint32_t>> a(size(kind_.m)), b(size(kind_.n));
-    for (int row = 0; row < kind_.m; ++row) fill(a[size(row)], tiles_.a, [&](int k) { return a_code(row, k); });
-    for (int column = 0; column < kind_.n; ++column) fill(b[size(column)], tiles_.b, [&](int k) { return b_code(column, k); });
-    for (int row = 0; row < kind_.m; ++row) {
-      for (int column = 0; column < kind_.n; ++column) {
-        accumulation::Row work;
-        work.a = a[size(row)];
-        work.b = b[size(column)];
-        work.c = c_word(row, column);
-        tiles_.c.push_back(work.c);
-        tiles_.right_a.push_back(dot_exact(spec_, work));
-        tiles_.right_b.push_back(accumulation::has_zero_rule(spec_.model) ? dot_exact(other_, work) : tiles_.right_a.back());
-      }
-    }
-    ++open_;
-  }
-  void close_class(std::string name, std::uint32_t diagonal = 0) {
-    if (open_ != 0) tiles_.classes.push_back({std::move(name), open_, diagonal});
-    open_ = 0;
-  }
-  /// Replaces the model's answer of the last tile by a measured one; they must agree.
-  void measured(int row, int column, std::uint32_t result) {
-    const std::size_t at = tiles_.right_a.size() - size(kind_.outputs()) + size(row * kind_.n + column);
-    if (tiles_.right_a[at] != result || tiles_.right_b[at] != result) throw std::runtime_error("a measured row and its model disagree");
-  }
-  const MmaTiles& tiles() const { return tiles_; }
-  const MmaKind& kind() const { return kind_; }
-
- private:
-  static std::size_t size(int n) { return static_cast<std::size_t>(n); }
-  static MmaSpec make(const MmaKind& kind, std::string_view model) {
-    accumulation::SpecRequest request;
-    request.model = model;
-    request.format_a = request.format_b = kind.format;
-    request.output = kind.output;
-    return accumulation::make_spec(request);
-  }
-  template <class Code>
-  void fill(std::vector<std::uint32_t>& codes, std::vector<std::uint32_t>& packed, Code code) {
-    const int per_word = 4 / kind_.element_bytes;
-    for (int k = 0; k < kind_.k(); ++k) {
-      codes.push_back(code(k));
-      if (k % per_word == 0) packed.push_back(0);
-      packed.back() |= codes.back() << (8 * kind_.element_bytes * (k % per_word));
-    }
-  }
-
-  const MmaKind& kind_;
-  MmaSpec spec_, other_;
-  MmaTiles tiles_;
-  std::uint32_t open_ = 0;
-};
 
 class Random {
  public:
@@ -94,54 +27,73 @@ class Random {
 
 std::uint32_t code_mask(const FormatSpec& spec) { return static_cast<std::uint32_t>(low_mask(spec.width) << spec.storage_shift); }
 
+FormatSpec scale_spec(const MmaKind& kind) { return kind.scales() != 0 ? format_spec(kind.scale_format) : FormatSpec{}; }
+
 /// All bits random, NaN and Inf included; every eighth c is zero.
 void add_random_bits(TileMaker& maker, int tiles, std::uint64_t seed) {
   Random random(seed);
-  const std::uint32_t mask = code_mask(format_spec(maker.kind().format)), c_mask = code_mask(format_spec(maker.kind().output));
-  const auto code = [&](int, int) { return random.word() & mask; };
-  for (int i = 0; i < tiles; ++i) maker.add(code, code, [&](int, int) { return random.below(8) == 0 ? 0u : random.word() & c_mask; });
+  const std::uint32_t mask_a = code_mask(format_spec(maker.kind().a)), mask_b = code_mask(format_spec(maker.kind().b)),
+                      c_mask = code_mask(format_spec(maker.kind().output));
+  const auto scale = [&](int, int) { return random.word() & 0xff; };
+  for (int i = 0; i < tiles; ++i) {
+    maker.add([&](int, int) { return random.word() & mask_a; }, [&](int, int) { return random.word() & mask_b; },
+              [&](int, int) { return random.below(8) == 0 ? 0u : random.word() & c_mask; }, scale, scale);
+  }
   maker.close_class("random bits");
 }
 
 /// Finite numbers whose exponents lie within `spread` of the middle, so that alignment cuts often; c of the size of a sum.
 void add_aligned(TileMaker& maker, int tiles, std::uint64_t seed) {
-  const FormatSpec spec = format_spec(maker.kind().format), out = format_spec(maker.kind().output);
-  if (spec.encoding != Encoding::floating) return;
+  const FormatSpec a = format_spec(maker.kind().a), b = format_spec(maker.kind().b), out = format_spec(maker.kind().output), of_scale = scale_spec(maker.kind());
+  if (a.encoding != Encoding::floating) return;
   Random random(seed);
   const auto make = [&random](const FormatSpec& format, int spread) {
     const auto exponent = static_cast<std::uint32_t>(format.bias) + random.below(static_cast<std::uint32_t>(2 * spread)) - static_cast<std::uint32_t>(spread);
     const std::uint32_t fraction = random.word() & static_cast<std::uint32_t>(low_mask(format.fraction_bits));
-    const std::uint32_t sign = random.below(2) << (format.width - 1);
+    const std::uint32_t sign = format.is_signed ? random.below(2) << (format.width - 1) : 0u;
     return (sign | exponent << format.fraction_bits | fraction) << format.storage_shift;
   };
-  const int spread = spec.exponent_bits <= 4 ? 6 : 8;
-  const auto code = [&](int, int) { return make(spec, spread); };
-  for (int i = 0; i < tiles; ++i) maker.add(code, code, [&](int, int) { return random.below(4) == 0 ? 0u : make(out, 10); });
+  const auto spread = [](const FormatSpec& format) { return format.exponent_bits <= 4 ? std::min(6, format.bias) : 8; };
+  const auto scale = [&](int, int) { return make(of_scale, 6); };
+  for (int i = 0; i < tiles; ++i) {
+    maker.add([&](int, int) { return make(a, spread(a)); }, [&](int, int) { return make(b, spread(b)); },
+              [&](int, int) { return random.below(4) == 0 ? 0u : make(out, 10); }, scale, scale);
+  }
   maker.close_class("aligned");
 }
 
-/// Small integers: exact in every order, so the answer is the integer sum whatever the unit does.
-void add_integers(TileMaker& maker, int tiles, std::uint64_t seed) {
-  const FormatSpec spec = format_spec(maker.kind().format), out = format_spec(maker.kind().output);
+std::uint32_t code_of(int value, const FormatSpec& to) {
   static constexpr FormatSpec kInt32 = spec_of("int32");
+  return static_cast<std::uint32_t>(oracle::cast(kInt32, static_cast<std::uint32_t>(value), to, {}).code);
+}
+
+/// Small integers, scales of 1, 2 and 4: exact in every order, so the answer is the integer sum whatever the unit does.
+void add_integers(TileMaker& maker, int tiles, std::uint64_t seed) {
+  const MmaKind& kind = maker.kind();
+  const FormatSpec a_spec = format_spec(kind.a), b_spec = format_spec(kind.b), out = format_spec(kind.output), of_scale = scale_spec(kind);
   Random random(seed);
-  const auto number = [](int value, const FormatSpec& to) {
-    return static_cast<std::uint32_t>(oracle::cast(kInt32, static_cast<std::uint32_t>(value), to, {}).code);
-  };
   for (int i = 0; i < tiles; ++i) {
-    std::vector<int> a, b, c;
+    std::vector<int> a, b, c, scale_a, scale_b;
     const auto draw = [&random](std::vector<int>& all) {
       all.push_back(static_cast<int>(random.below(7)) - 3);
       return all.back();
     };
-    maker.add([&](int, int) { return number(draw(a), spec); }, [&](int, int) { return number(draw(b), spec); },
-              [&](int, int) { return number(draw(c), out); });
-    const int k = maker.kind().k();
-    for (int row = 0; row < maker.kind().m; ++row) {
-      for (int column = 0; column < maker.kind().n; ++column) {
-        int sum = c[static_cast<std::size_t>(row * maker.kind().n + column)];
-        for (int j = 0; j < k; ++j) sum += a[static_cast<std::size_t>(row * k + j)] * b[static_cast<std::size_t>(column * k + j)];
-        maker.measured(row, column, number(sum, out));
+    const auto draw_scale = [&random](std::vector<int>& all) {
+      all.push_back(1 << random.below(3));
+      return all.back();
+    };
+    maker.add([&](int, int) { return code_of(draw(a), a_spec); }, [&](int, int) { return code_of(draw(b), b_spec); },
+              [&](int, int) { return code_of(draw(c), out); }, [&](int, int) { return code_of(draw_scale(scale_a), of_scale); },
+              [&](int, int) { return code_of(draw_scale(scale_b), of_scale); });
+    const auto at = [](const std::vector<int>& all, int line, int of_line, int j) { return of_line == 0 ? 1 : all[static_cast<std::size_t>(line * of_line + j)]; };
+    for (int row = 0; row < kind.m; ++row) {
+      for (int column = 0; column < kind.n; ++column) {
+        int sum = at(c, row, kind.n, column);
+        for (int k = 0; k < kind.k(); ++k) {
+          const int block = kind.scales() == 0 ? 0 : k / kind.scale_block;
+          sum += at(a, row, kind.k(), k) * at(b, column, kind.k(), k) * at(scale_a, row, kind.scales(), block) * at(scale_b, column, kind.scales(), block);
+        }
+        maker.measured(row, column, code_of(sum, out));
       }
     }
   }
@@ -149,7 +101,7 @@ void add_integers(TileMaker& maker, int tiles, std::uint64_t seed) {
 }
 
 /// The vectors on which the two zero rules part; all c = 0.
-void add_probes(TileMaker& maker) {
+void add_probes(TileMaker& maker, std::string_view model) {
   const MmaKind& kind = maker.kind();
   const auto zero = [](int, int) { return 0u; };
   if (kind.instruction == MmaInstruction::bf16_f32) {
@@ -162,6 +114,44 @@ void add_probes(TileMaker& maker) {
     maker.add([](int, int k) { return k == 0 ? 0x0c00u : k == 1 ? 0x0001u : 0u; }, [](int, int k) { return k == 0 ? 0x0800u : k == 1 ? 0x0001u : 0u; }, zero);
     maker.close_class("zero rule: 2^-12 * 2^-13 + 2^-24 * 2^-24");
   }
+  const auto one = [&kind](int, int) { return code_of(1, format_spec(kind.b)); };
+  if (model == "blackwell_mxf8f6f4") {
+    const auto scale = [](int, int) { return 127u - 76; };
+    maker.add([&kind](int, int) { return code_of(1, format_spec(kind.a)); }, one, zero, scale, scale);
+    maker.close_class("zero rule: 32 * 2^-76 * 2^-76 by scales");
+  }
+  if (model == "blackwell_mxf4") {  // the only rule that sees the second block rounds the sum to zero
+    maker.add([](int, int k) { return k == 0 ? 0x2u : k == 32 ? 0xau : 0u; }, one, zero, [](int, int block) { return block == 0 ? 127u - 75 : 127u - 81; },
+              [](int, int block) { return block == 0 ? 127u - 74 : 127u - 81; });
+    maker.close_class("zero rule: 2^-149 - 2^-162 by scales");
+  }
+  if (model == "blackwell_mxf4nvf4") {  // 0.5 * 0.5 under the least scales, beside a group of zeros under the largest
+    const auto scale = [](int, int block) { return block == 0 ? 0x7eu : 0x01u; };
+    maker.add([](int, int k) { return k == 16 ? 0x1u : 0u; }, [](int, int) { return 0x1u; }, zero, scale, scale);
+    maker.close_class("zero rule: zeros * 448 * 448 + 2^-2 * 2^-18");
+  }
+}
+
+/// 4 * 4 - 4 * 4 + c for c = 2^e around the last place that the unit keeps beside 4 * 4: c itself or nothing. Shows F.
+void add_alignment(TileMaker& maker, const accumulation::AccumulationModel& model) {
+  if (model.scheme != accumulation::Scheme::fused && model.scheme != accumulation::Scheme::scaled_groups) return;
+  const MmaKind& kind = maker.kind();
+  const FormatSpec a = format_spec(kind.a), b = format_spec(kind.b), out = format_spec(kind.output);
+  static constexpr FormatSpec kF32 = spec_of("f32");
+  const auto one = [&kind](int, int) { return code_of(1, scale_spec(kind)); };
+  const int top = model.scheme == accumulation::Scheme::fused ? 4 : 0;  // groups of scaled FP4 are aligned by their scales alone
+  const int last = top - model.fraction_bits;
+  const auto c_word = [&](int exponent) { return static_cast<std::uint32_t>(oracle::cast(kF32, static_cast<std::uint32_t>(127 + exponent) << 23, out, {}).code); };
+  const auto exponent = [last](int row, int column) { return last + 3 - (row + column) % 8; };
+  maker.add([&](int, int k) { return k == 0 ? code_of(4, a) : k == 1 ? code_of(-4, a) : 0u; }, [&](int, int k) { return code_of(k < 2 ? 4 : 0, b); },
+            [&](int row, int column) { return c_word(exponent(row, column)); }, one, one);
+  for (int row = 0; row < kind.m; ++row) {
+    for (int column = 0; column < kind.n; ++column) {
+      const int e = exponent(row, column);
+      maker.measured(row, column, e >= last ? c_word(e) : 0);
+    }
+  }
+  maker.close_class("alignment: what is kept beside 4 * 4 - 4 * 4");
 }
 
 struct MeasuredSet {
@@ -187,7 +177,7 @@ std::vector<MeasuredSet> measured_sets(const std::string& folder) {
 /// every other pairing. Short rows are padded with zeros.
 void add_measured(TileMaker& maker, const MeasuredSet& set, const std::string& folder, std::size_t rows) {
   const std::string inputs = read_text(folder + "/" + set.inputs + ".bin"), results = read_text(folder + "/" + set.results + ".bin");
-  const std::size_t bytes = static_cast<std::size_t>(maker.kind().element_bytes), result_bytes = set.output == "f32" ? 4 : 2;
+  const std::size_t bytes = static_cast<std::size_t>(maker.kind().element_bits / 8), result_bytes = set.output == "f32" ? 4 : 2;
   const std::size_t row_bytes = 2 * set.k * bytes + 4;
   const auto word = [](const std::string& text, std::size_t at, std::size_t count) {
     std::uint32_t value = 0;
@@ -226,11 +216,12 @@ void prepare_mma(const std::string& data, const std::string& measured_folder, in
       add_random_bits(maker, count, seed);
       add_aligned(maker, count, seed + 1);
       add_integers(maker, std::max(1, count / 4), seed + 2);
-      add_probes(maker);
-      const bool wgmma = kind.name.starts_with("wgmma");
+      add_alignment(maker, accumulation::find_model(model));
+      add_probes(maker, model);
+      const bool wgmma = kind.unit() == MmaUnit::wgmma;
       for (const MeasuredSet& set : sets) {
-        const bool same_unit = set.model == model && set.format == kind.format && set.output == kind.output;
-        if (same_unit && wgmma == (set.c == "zero" && kind.format.size() == 4 && set.model == "hopper_fp8_wgmma")) {
+        const bool same_unit = set.model == model && set.format == kind.a && set.format == kind.b && set.output == kind.output;
+        if (same_unit && wgmma == (set.c == "zero" && kind.a.size() == 4 && set.model == "hopper_fp8_wgmma")) {
           add_measured(maker, set, measured_folder, std::min<std::size_t>(1000, 8 * static_cast<std::size_t>(tiles)));
         }
       }

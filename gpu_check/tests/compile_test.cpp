@@ -64,14 +64,30 @@ TEST(Compile, TheOpcodeTableHoldsOnKnownKernels) {
   struct Known {
     const char* kernel;
     Opcode opcode;
+    const char* architecture = "";  ///< empty: all
   };
-  const Known known[] = {{"known_add", kFadd}, {"known_multiply", kFmul}, {"known_fma", kFfma}, {"known_mufu_ex2", kMufu}, {"known_pack", kF2fp}};
-  for (const char* architecture : {"89", "90a", "100a", "120a"}) {
+  const Known known[] = {{"known_add", kFadd},
+                         {"known_multiply", kFmul},
+                         {"known_fma", kFfma},
+                         {"known_mufu_ex2", kMufu},
+                         {"known_pack", kF2fp},
+                         {"known_tensor_mma", kTensorMma, "100a"},
+                         {"known_scaled_tensor_mma", kTensorMma, "100a"},
+                         {"known_tensor_copy", kTensorCopy, "100a"},
+                         {"known_tensor_store", kTensorStore, "100a"},
+                         {"known_tensor_load", kTensorLoad, "100a"},
+                         {"known_qmma", kQmma, "120a"},
+                         {"known_scaled_qmma", kQmma, "120a"},
+                         {"known_omma", kOmma, "120a"}};
+  for (const std::string architecture : {"89", "90a", "100a", "120a"}) {
     const Compiled made = compiler().compile("known", architecture);
     ASSERT_TRUE(made.assembled) << made.log;
     for (const Known& one : known) {
       const Opcodes opcodes = opcodes_of(made.cubin, one.kernel);
-      for (const Known& other : known) EXPECT_EQ(count(opcodes, other.opcode), other.opcode == one.opcode ? 1u : 0u) << architecture << " " << one.kernel;
+      const bool there = one.architecture[0] == '\0' || one.architecture == architecture;
+      EXPECT_EQ(opcodes.empty(), !there) << architecture << " " << one.kernel;
+      for (const Known& other : known) EXPECT_EQ(count(opcodes, other.opcode), there && other.opcode == one.opcode ? 1u : 0u) << architecture << " " << one.kernel;
+      EXPECT_EQ(count_form(opcodes, kScaledQmma), there && std::string(one.kernel) == "known_scaled_qmma" ? 1u : 0u) << architecture << " " << one.kernel;
     }
   }
 }
@@ -126,15 +142,28 @@ TEST(Compile, AContractedFmaFailsTheAssertions) {
   EXPECT_NE(wrong.find("promote: FFMA in the cubin: 1, not 0"), std::string::npos) << wrong;
 }
 
+/// The code for one target does not pass as that of another, where the instructions are missing.
+TEST(Compile, MissingInstructionsFailTheAssertions) {
+  const Compiled& made = matrix().at({"mma", "90"});
+  const std::string sm120 = lines(wrong_in_mma(made, "120a")), sm100 = lines(wrong_in_mma(made, "100a"));
+  for (const char* wrong : {"mma_nvf4: OMMA: 0, not 1", "mma_mx_e4m3: QMMA with scales: 0, not 1", "mma_e2m1_f32: QMMA: 0, not 1", "mma_mxf4: its types in PTX: 0, not 1"}) {
+    EXPECT_NE(sm120.find(wrong), std::string::npos) << wrong << "\n" << sm120;
+  }
+  for (const char* wrong : {"tcgen05_e4m3_f32: tcgen05.mma in the cubin: 0, not 1", "tcgen05_nvf4: tcgen05.cp in the cubin: 0, not 2", "tcgen05_mx_e4m3: tcgen05.dealloc: 0, not 1"}) {
+    EXPECT_NE(sm100.find(wrong), std::string::npos) << wrong << "\n" << sm100;
+  }
+}
+
 /// Comments and names that look like instructions do not count.
 TEST(Compile, OnlyInstructionsAreCounted) {
   const std::string ptx =
       "// cvt.rn.satfinite.e4m3x2.f32\n.visible .entry fma_kernel(\n.param .u64 a) {\n.reg .f32 f<3>;\n/* fma.rn.f32 */ LOOP:\n@%p1 fma.rn.f32 f0, f1, f2, f0;\n"
-      "{ ex2.approx.ftz.f32 f0, f1; }\n@%p1 bra LOOP;\nret;\n}\n.visible .entry other() { fma.rn.f32 a, b, c, d; }\n";
+      "mma.kind::x.f32 {f0}, {f1};\n{ ex2.approx.ftz.f32 f0, f1; }\n@%p1 bra LOOP;\nret;\n}\n.visible .entry other() { fma.rn.f32 a, b, c, d; }\n";
   const std::string body = ptx_of(ptx, "fma_kernel");
   EXPECT_EQ(count_instructions(body, "fma"), 1u);
   EXPECT_EQ(count_instructions(body, "cvt"), 0u);
   EXPECT_EQ(count_instructions(body, "ex2.approx"), 1u);
+  EXPECT_EQ(count_instructions(body, "mma.kind::x"), 1u);
   EXPECT_EQ(count_modifier(body, "ftz"), 1u);
   EXPECT_EQ(count_instructions(ptx_of(ptx, "entry"), "fma"), 0u);
 }
@@ -171,8 +200,13 @@ TEST(Compile, RefusalsAreTheExpectedOnes) {
       {"mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue4m3 {f0, f1, f2, f3}, {r0, r1, r2, r3}, {r4, r5}, "
        "{f4, f5, f6, f7}, r6, {0, 0}, r7, {0, 0};",
        "--------yy"},
+      {"mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0 {f0, f1, f2, f3}, {r0, r1, r2, r3}, {r4, r5}, "
+       "{f4, f5, f6, f7}, r6, {0, 0}, r7, {0, 0};",
+       "--------yy"},
       {"wgmma.mma_async.sync.aligned.m64n8k32.f32.e4m3.e4m3 {f0, f1, f2, f3}, d0, d1, 1, 1, 1;", "---y------"},
       {"tcgen05.mma.cta_group::1.kind::f8f6f4 [r0], d0, d1, r1, p0;", "-----yy---"},
+      {"tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale.scale_vec::1X [r0], d0, d1, r1, [r2], [r3], p0;", "-----yy---"},
+      {"tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale.scale_vec::4X [r0], d0, d1, r1, [r2], [r3], p0;", "-----yy---"},
       {"mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {r0, r1, r2, r3}, {r4, r5, r6, r7}, {r8, r9}, {r0, r1, r2, r3};", "yyyyyyyyyy"},
   };
   const std::size_t width = std::size(architectures);
