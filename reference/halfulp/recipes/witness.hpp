@@ -91,7 +91,7 @@ struct WitnessOptions {
   std::uint64_t limit = ~std::uint64_t{0};  ///< blocks of all kinds together
   bool simple = true;          ///< the fixed blocks, but for documented ones
   bool thresholds = true, documented = true;
-  std::optional<WitnessKind> only;  ///< nothing else
+  std::optional<WitnessKind> only = std::nullopt;  ///< nothing else
 };
 
 struct WitnessSearch {
