@@ -4,6 +4,9 @@
 #
 # usage: run_device.sh --data DATA [--out OUT] [--build BUILD] [--arch 90a] [--quick] [--libraries DIR] [--host PROGRAM]
 #   --data   what gpu_check_prepare wrote, on any machine
+#   --out, --build  folders, ./gpu_check_report and ./gpu_check_build if not given
+#   --arch   what nvcc compiles for: 90a, 100a, 120a …
+#   --quick  casts and functions on a sample of their inputs, not on all 2^32
 #   --libraries  folder of the libcublasLt.so.13 or .12 to judge; otherwise the one that the loader finds
 #   --host   dry run: PROGRAM (gpu_check_host) runs the same steps on the CPU in the thread shim; nothing is built
 # exit: 0 all passed; 1 a mismatch; 2 usage or build; 3 incomplete; 77 no device or no driver
@@ -54,9 +57,12 @@ facts() {
     "$started" "$(text "$(uname -srm)")" "$(nproc)" "$(text "${toolkit:-none}")" "$(text "${driver:-none}")" "$([ -n "$host" ] && echo host || echo "$arch")" \
     "$([ -n "$quick" ] && echo true || echo false)" "$build_seconds"
 }
-report() {  # all steps so far
+verdict() {  # COMPLETE
+  if [ $failed = 1 ]; then echo failed; elif [ "$1" = false ]; then echo running; elif [ $incomplete = 1 ]; then echo incomplete; else echo passed; fi
+}
+report() {  # COMPLETE; all steps so far
   {
-    printf '{"halfulp_gpu_check": 1, %s, "seconds": %s, "complete": %s, "steps": [\n' "$(facts)" $((SECONDS - begun)) "$1"
+    printf '{"halfulp_gpu_check": 1, "verdict": "%s", %s, "seconds": %s, "complete": %s, "steps": [\n' "$(verdict "$1")" "$(facts)" $((SECONDS - begun)) "$1"
     local first=1 file
     for file in $(ls "$out"/step_*.json 2>/dev/null); do
       [ $first = 1 ] || printf ',\n'
