@@ -2,6 +2,7 @@
 // softmax agrees.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -218,19 +219,37 @@ TEST(AttentionProbes, WhichProbesHoldForWhichFamily) {
 }
 
 TEST(AttentionProbes, AStaleMaximumIsCaughtWithoutKnowingTheKernel) {
-  const KernelSpec stated = parse_spec("fa4_like,out=e4m3"),
-                   faulty = parse_spec("fa4_like_faulty,out=e4m3");
-  AttentionPlan plan;
-  plan.kernel = stated;
-  std::uint64_t violated = 0;
-  for (const Probe& probe : probes(stated)) {
-    if (probe.kind != "late_maximum") continue;
-    violated += vectors::judge_probe(
-                    plan, probe,
-                    vectors::answer_of(plan, run(faulty, gathered(faulty, probe.input).problem())), nullptr)
-                    .violated;
+  for (const char* mask : {"", ",causal=yes"}) {
+    const KernelSpec stated = parse_spec(std::string("fa4_like,out=e4m3") + mask), faulty = parse_spec(std::string("fa4_like_faulty,out=e4m3") + mask);
+    for (const std::size_t queries : {1u, 2u, 3u, 4u, 8u}) {
+      AttentionPlan plan;
+      plan.kernel = stated;
+      plan.frame.shape.queries = queries;
+      std::uint64_t violated = 0;
+      for (const Probe& probe : probes(stated, plan.frame)) {
+        if (probe.kind != "late_maximum") continue;
+        const auto answer = vectors::answer_of(plan, run(faulty, gathered(faulty, probe.input).problem()));
+        violated += vectors::judge_probe(plan, probe, answer, nullptr).violated;
+      }
+      EXPECT_GT(violated, 0u) << mask << " " << queries;
+    }
   }
-  EXPECT_GT(violated, 0u);
+}
+
+/// Masks under which no row sees all keys: the claims of the mask probes hold the V scales.
+TEST(AttentionProbes, ADroppedVScaleIsSeenUnderEveryMask) {
+  for (const char* mask : {"window=0:0", "window=100:-1", "causal=yes,window=3:0", "window=0:0,causal=yes,visible_prefix=4"}) {
+    const AttentionPlan plan = vectors::parse_attention_spec(std::string("attention:any,out=bf16,") + mask);
+    const vectors::AttentionRows rows = vectors::attention_rows(plan, vectors::Level::specials, 0);
+    std::uint64_t violated = 0;
+    for (std::size_t i = 0; i < rows.cases.size(); ++i) {
+      Case c = rows.cases[i];
+      std::ranges::fill(c.v_scale, 1.0f);
+      const auto answer = vectors::answer_of(plan, run(plan.kernel, gathered(plan.kernel, c).problem()));
+      if (rows.probes[i].same_as < 0) violated += vectors::judge_probe(plan, rows.probes[i], answer, nullptr).violated;
+    }
+    EXPECT_GT(violated, 0u) << mask;
+  }
 }
 
 TEST(AttentionProbes, KiviGroupsOfEverySequenceReadBackExactly) {

@@ -37,8 +37,8 @@ HeadTensor load_heads(const std::string& name, const std::string& format,
   const bool numbers = source.type().spec && (source.type().spec->encoding != Encoding::twos_complement || *source.type().spec == spec);
   if (!numbers)
     throw InputError("tensor '" + name + "'", "its type " + type + " holds neither codes of " + format + " nor floating numbers",
-                     "store codes in " + std::string(spec.encoding == Encoding::twos_complement ? "" : "unsigned ") + "words of " +
-                         std::to_string(8 * spec.storage_bytes()) + " bits, or numbers in f32, f16, bf16 or f64");
+                     "store it as " + (spec.encoding == Encoding::twos_complement ? format : "uint" + std::to_string(8 * spec.storage_bytes())) +
+                         ", or as numbers in f32, f16, bf16 or f64");
   const auto& shape = source.tensor().shape;
   if (shape.size() != 2 && shape.size() != 3)
     throw InputError("tensor '" + name + "'", "it has " + std::to_string(shape.size()) + " axes",

@@ -37,7 +37,7 @@ void fold_into_cap(attention::SoftCap& cap, std::vector<float>& scales, const ch
 const char kAttentionProblemHelp[] =
     "Q is heads x queries x channels, K and V KV heads x tokens x channels, each a .npy, .npz:NAME or "
     ".safetensors:NAME; two axes are one\n"
-    "head. Codes may stand in unsigned words of their size. Numbers (f32, f16, bf16; f64, rounded to f32 "
+    "head. Codes of floating formats may stand in unsigned words of their size. Numbers (f32, f16, bf16; f64, rounded to f32 "
     "first) are "
     "divided by their scale and cast, to nearest even\n"
     "and saturating. Scales are numbers separated by commas or files: one, or one per head; V also one per "

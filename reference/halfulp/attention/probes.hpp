@@ -44,6 +44,7 @@ struct Probe {
   Case input;
   std::vector<Claim> output;       ///< [row, value_dim]; rows = query heads * queries
   std::vector<float> scores;       ///< [row, token] forced in stage S; empty: none
+  bool rescales = false;           ///< a row meets maxima that differ by what is neither nothing nor out of reach
   int same_as = -1;                ///< index of a probe whose output bits this one must repeat; -1: none
   std::vector<Inequality> checks;  ///< the proof, checked; all hold
 

@@ -29,6 +29,8 @@ Probe mask_edges(const KernelSpec& spec, const Frame& frame, std::size_t live, s
               live);
   std::vector<std::size_t> hot(maker.probe().input.rows(), live);
   maker.tell_values();
+  std::vector<float>& v_scale = maker.probe().input.v_scale;
+  for (std::size_t head = 0; head < v_scale.size(); ++head) v_scale[head] = head % 2 == 0 ? 4.0f : 0.5f;
   for (std::size_t row = first; row < std::min(hot.size(), first + frame.shape.head_dim); ++row) {
     const std::size_t channel = channel_of(frame.shape, row);
     const std::vector<Edge> edges = edges_of(maker, row);
@@ -52,8 +54,8 @@ Probe mask_edges(const KernelSpec& spec, const Frame& frame, std::size_t live, s
   maker.probe().proof =
       "The last key inside the mask is 192 above all others that the row sees, so O is its V row; the "
       "first key outside is 192 higher still, "
-      "so a kernel that sees it returns that one's.";
-  maker.probe().fails = "moves an edge of the mask, or aligns it at the wrong corner";
+      "so a kernel that sees it returns that one's. V scales are powers of two.";
+  maker.probe().fails = "moves an edge of the mask, aligns it at the wrong corner, or drops a V scale";
   return maker.finish();
 }
 

@@ -41,6 +41,7 @@ Probe scale_witness(const KernelSpec& spec, const Frame& frame, float score_scal
   }
   maker.check_scores();
   maker.check_products([](std::size_t, std::size_t token) { return token == 0 ? 0.0 : 4.0; });
+  maker.probe().rescales = true;
   maker.probe().proof =
       "With the right logit scale of the head, score scale * q scale * k scale, 16 keys weigh 2^-4 each "
       "and the row sum is two weights of the "

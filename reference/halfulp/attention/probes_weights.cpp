@@ -90,6 +90,7 @@ Probe far_keys(const KernelSpec& spec, const Frame& frame) {
   }
   maker.check_scores();
   maker.check_products([&](std::size_t row, std::size_t token) { return below(channel_of(frame.shape, row), token); });
+  maker.probe().rescales = true;
   maker.probe().reach = Reach::this_spec;
   maker.probe().proof =
       "1 + 1/2 + 1/4 + 1/8 + 128 * 2^-10 = 2. With this offset and prescale every weight is a code of P, "
@@ -104,8 +105,10 @@ Probe late_maximum(const KernelSpec& spec, const Frame& frame, std::size_t g) {
   const std::size_t high = g == 1 ? 96 : g == 2 ? 64 : 32, low = high << g, live = high + low;
   Maker maker(spec, frame, "late_maximum", "keys " + std::to_string(g) + " above the rest, last or first",
               live);
+  // Every query of a head has both orders among the gaps, whatever the numbers of queries and channels.
+  const auto is_late = [&](std::size_t channel) { return (std::popcount(channel) + g) % 2 == 0; };
   const auto is_high = [&](std::size_t channel, std::size_t token) {
-    return channel % 2 == 0 ? token >= low : token < high;
+    return is_late(channel) ? token >= low : token < high;
   };
   for (std::size_t channel = 0; channel < frame.shape.head_dim; ++channel) {
     for (std::size_t token = 0; token < live; ++token)
@@ -140,6 +143,7 @@ Probe late_maximum(const KernelSpec& spec, const Frame& frame, std::size_t g) {
           ? std::ldexp(unit_weight(spec).code, static_cast<int>(g))
           : unit_weight(spec).code,
       largest_of(spec));
+  maker.probe().rescales = true;
   maker.probe().proof =
       "The high keys weigh as much together as the low ones, a power of two; every rescale factor is a "
       "power of two. Under a stale maximum "

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <stdexcept>
 
+#include "halfulp/accumulation/models.hpp"
 #include "halfulp/vectors/attention/enclosed.hpp"
 
 namespace halfulp::vectors {
@@ -17,6 +18,17 @@ using attention::Probe;
 /// How far exp2, reciprocals and rescaling may be off where nothing but attention is asked of a kernel: 2^-22 each for the
 /// hardware's functions, and a rounding for each of up to 64 tiles. In units of the largest V, since weights add up to 1.
 constexpr double kApproximation = 0x1p-17;
+
+/// What a unit with few bits adds where a rescale factor is not exactly a power of two: O leaves the grid of its sums, and each chunk may cut
+/// it twice, as a term and as a result. In units of the largest V.
+double chained_loss(const AttentionPlan& plan, const Probe& probe) {
+  if (!probe.rescales) return 0;
+  const bool narrow = attention::format_named(plan.kernel.v_format).width <= 8;  // of any kernel: the unit with the fewest bits
+  const accumulation::AccumulationModel& unit = accumulation::find_model(plan.anything && narrow ? "hopper_fp8_wgmma" : plan.kernel.pv_model);
+  if (unit.scheme != accumulation::Scheme::fused || (!plan.anything && plan.kernel.pv != attention::PvMode::chained)) return 0;
+  const auto chunk = static_cast<std::size_t>(unit.chunk);
+  return std::ldexp(static_cast<double>(2 * ((probe.input.live + chunk - 1) / chunk)), -std::min(unit.fraction_bits, unit.f32_fraction_bits));
+}
 
 /// What a claim is widened by on either side; 0 where the SPEC states the arithmetic, or where there is nothing to weigh.
 double looseness(const AttentionPlan& plan, const Probe& probe) {
@@ -33,7 +45,7 @@ double looseness(const AttentionPlan& plan, const Probe& probe) {
     }
   }
   for (const float v_scale : probe.input.v_scale) scale = std::max(scale, std::fabs(static_cast<double>(v_scale)));
-  return kApproximation * largest * scale;
+  return (kApproximation + chained_loss(plan, probe)) * largest * scale;
 }
 
 /// The double beside it: the exact bound lies between them.

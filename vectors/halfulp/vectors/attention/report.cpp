@@ -1,7 +1,9 @@
 // Attention verdicts as lines and tables.
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "halfulp/names.hpp"
 #include "halfulp/vectors/attention/verify.hpp"
@@ -90,6 +92,21 @@ std::string claims_text(const ClaimTally& claims) {
          (claims.undecided == 0 ? "" : ", " + grouped_digits(claims.undecided) + " undecided");
 }
 
+/// The kinds of probes of which none claims anything under these masks.
+std::string silent_probes(const std::vector<attention::Probe>& probes) {
+  std::vector<std::string> silent;
+  std::set<std::string> asking;
+  for (const attention::Probe& probe : probes) {
+    if (probe.claims()) asking.insert(probe.kind);
+    else if (probe.kind != "permutation" && std::ranges::find(silent, probe.kind) == silent.end()) silent.push_back(probe.kind);
+  }
+  std::string text;
+  for (const std::string& kind : silent) {
+    if (!asking.contains(kind)) text += (text.empty() ? "" : ", ") + kind;
+  }
+  return text;
+}
+
 }  // namespace
 
 Report report_of(const AttentionRun& run) {
@@ -129,6 +146,8 @@ Report report_of(const AttentionRun& run) {
   fact("proved", claims_text(run.tally.claims));
   if (run.plan.order_unknown && run.tally.claims.forced == 0)
     fact("note", "no element was forced: the run proves nothing");
+  if (const std::string silent = silent_probes(run.rows.probes); !silent.empty())
+    fact("note", "no row of this shape sees what it takes for: " + silent);
   for (const AttentionProperty& property : run.tally.properties)
     fact("property", property.text + ": " + (property.holds ? "yes" : "no"));
   if (run.plan.order_unknown) {

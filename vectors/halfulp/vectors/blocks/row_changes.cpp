@@ -180,7 +180,7 @@ std::optional<RowAnswer> with_codes_packed(const RecipePlan& plan, RowAnswer rig
 }
 
 std::optional<RowAnswer> with_tensor_scale_inverted(const RecipePlan& plan, RowAnswer right) {
-  if (!right.tensor_scale) return std::nullopt;
+  if (!right.tensor_scale || plan.recipe.tensor_scale.reg < 0) return std::nullopt;
   const FormatSpec& format = plan.recipe.tensor_scale.format;
   right.tensor_scale = blocks::code_of(format, 1 / blocks::number_of(format, *right.tensor_scale));
   return right;
