@@ -78,7 +78,9 @@ TEST(MmaWidths, WhatTheRowsDoNotTellApartIsListed) {
   for (const int alignment : {12, 20, 25, 30, 34}) {
     const Named found = diagnosed(plan, rows, alignment, 23);
     EXPECT_TRUE(found.named) << alignment;
-    if (alignment < 34) EXPECT_EQ(found.alike, 0u) << alignment;
+    if (alignment < 34) {
+      EXPECT_EQ(found.alike, 0u) << alignment;
+    }
   }
   const Named wide = diagnosed(plan, rows, 38, 23);
   EXPECT_TRUE(wide.named);

@@ -55,6 +55,7 @@ MmaRows mma_level_rows(const MmaPlan& plan, Level level, std::uint64_t seed, int
     for (int bits = kLeastF; bits <= kMostF; ++bits) {
       for (const bool by_c : {false, true}) rows.push_back(builder.ruler(bits, by_c));
     }
+    for (const bool of_a : {false, true}) rows.push_back(builder.zero_product(of_a));
   }
   MmaRows judged = judged_rows(plan, std::move(rows), threads);
   if (judged.rows.empty())

@@ -180,6 +180,16 @@ MmaRow SumBuilder::ruler(int bits, bool by_c) {
   return row;
 }
 
+MmaRow SumBuilder::zero_product(bool of_a) {
+  constexpr int kBelow = 2;
+  MmaRow row = empty(true);
+  row.flags = bit(MmaFlag::zero) | bit(MmaFlag::small_c);
+  const OperandDraw &zero = of_a ? a_ : b_, &large = of_a ? b_ : a_;
+  (of_a ? row.b : row.a)[0] = large.word(std::ldexp(1.0, large.highest()));
+  row.c = c_.word(std::ldexp(coin() ? -3.0 : 3.0, zero.lowest() + large.highest() - kept_bits() - kBelow));
+  return row;
+}
+
 MmaRow SumBuilder::rounding() {
   MmaRow row = empty();
   row.flags = bit(MmaFlag::rounding);
