@@ -1,6 +1,6 @@
 // accumulation_study [--k K] [--rows M] [--columns N] [--seed S]: what 13 fraction bits cost a long sum.
 //
-// A (M x K) and B (N x K), N(0,1) or U(0,1), rounded to E4M3; D by the Hopper FP8 unit in one chain (fast) and promoted every
+// A (M x K) and B (N x K), N(0,1) or U(0,1), rounded to E4M3; D by the Hopper FP8 unit in one chain and promoted every
 // 128 products, against the exact sum. Relative errors per element, and of the whole matrix (Frobenius);
 // and the largest error against the root mean square of the sums, which no cancellation blows up.
 #include <algorithm>
@@ -72,7 +72,7 @@ void report(const char* inputs, const char* order, const std::vector<double>& ex
   }
   std::sort(errors.begin(), errors.end());
   const double rms = std::sqrt(square / static_cast<double>(exact.size()));
-  std::printf("%-8s %-10s %12.3e %12.3e %12.3e %12.3e %12.3e\n", inputs, order, at(errors, 0.5), at(errors, 0.99), errors.back(),
+  std::printf("%-8s %-18s %12.3e %12.3e %12.3e %12.3e %12.3e\n", inputs, order, at(errors, 0.5), at(errors, 0.99), errors.back(),
               std::sqrt(error_square / square), largest_error / rms);
 }
 
@@ -95,7 +95,7 @@ int main(int argc, char** argv) {
   const int threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   std::printf("K = %zu, %zu x %zu elements, seed %llu; hopper_fp8_wgmma, E4M3; errors relative to the exact sum\n", k, m, n,
               static_cast<unsigned long long>(seed));
-  std::printf("%-8s %-10s %12s %12s %12s %12s %12s\n", "inputs", "order", "median", "p99", "maximum", "Frobenius", "largest/rms");
+  std::printf("%-8s %-18s %12s %12s %12s %12s %12s\n", "inputs", "order", "median", "p99", "maximum", "Frobenius", "largest/rms");
   for (const bool normal : {true, false}) {
     Random random(seed);
     const Matrix a = make(m * k, normal, random), b = make(n * k, normal, random);
@@ -110,7 +110,7 @@ int main(int argc, char** argv) {
     for (const int interval : {0, 128}) {
       const auto spec = accumulation::make_spec({.model = "hopper_fp8_wgmma", .interval = interval});
       const auto words = accumulation::gemm_sums({spec, {a.codes, m, k}, {b.codes, n, k}, {}, {}, {}}, threads);
-      report(normal ? "N(0,1)" : "U(0,1)", interval == 0 ? "fast" : "each 128", exact, words);
+      report(normal ? "N(0,1)" : "U(0,1)", interval == 0 ? "one chain" : "promoted every 128", exact, words);
     }
   }
   return 0;

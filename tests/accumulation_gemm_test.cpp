@@ -135,6 +135,16 @@ TEST(AccumulationGemm, ScalesOfBlocksOfRowsReachEveryRow) {
   EXPECT_EQ(coarse, gemm_sums(x.problem));
 }
 
+/// Long rows of a slow order: progress comes before 1024 elements are done, and every element is counted.
+TEST(AccumulationGemm, LongRowsTickOften) {
+  Matrices x;
+  make(x, make_spec({.model = "exact", .format_a = "e4m3", .format_b = "e4m3"}), RowClass::near, 64, 16, 4096, 1);
+  std::size_t done = 0, calls = 0;
+  gemm_sums(x.problem, 1, [&](std::size_t elements) { done += elements, ++calls; });
+  EXPECT_EQ(done, 64u * 16);
+  EXPECT_GE(calls, 4u);
+}
+
 TEST(AccumulationGemm, SizesThatDoNotFitAreRefused) {
   Matrices x;
   make(x, make_spec({.model = "hopper_fp8_wgmma"}), RowClass::near, 2, 3, 32, 1);

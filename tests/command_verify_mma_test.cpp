@@ -36,6 +36,36 @@ TEST_F(VerifyMma, TheCommandOfTheCardGivesTheExpectedResult) {
   EXPECT_EQ("0x" + again.out, verdict["first"]["expected"].get<std::string>() + "\n") << again.error;
 }
 
+/// Every card has a command that works as typed: of long rows, promoted ones, scaled ones, results of f16 and int32.
+TEST_F(VerifyMma, EveryCardHasACommand) {
+  const std::pair<const char*, const char*> runs[] = {{"mma:hopper_fp8_wgmma,k=128", "mutant:whole_result"},
+                                                      {"mma:hopper_fp8_wgmma,interval=128", "mutant:fast_accumulation"},
+                                                      {"mma:hopper_fp8_wgmma,interval=128,scale_order=scales_first", "mutant:other_scale_order"},
+                                                      {"mma:hopper_f16,to=f16", "mutant:nan_is_zero"},
+                                                      {"mma:ada_fp8,to=f16", "mutant:c_dropped"},
+                                                      {"mma:blackwell_mxf4", "mutant:scales_rotated"},
+                                                      {"mma:int8_imma", "mutant:clamps"}};
+  for (const auto& [spec, implementation] : runs) {
+    const json first = json::parse(run({"verify", spec, "--impl", implementation, "--seed", "3", "--json"}).out)["first"];
+    const std::string reproduce = first["reproduce"];
+    ASSERT_NE(reproduce, "") << spec;
+    const Result again = command::run_shell(reproduce);
+    EXPECT_EQ(again.out, first["prints"].get<std::string>() + "\n") << reproduce << again.error;
+    const Result card = run({"verify", spec, "--impl", implementation, "--seed", "3"});
+    EXPECT_NE(card.out.find(reproduce), std::string::npos) << card.out;
+    EXPECT_NE(card.out.find("prints " + first["prints"].get<std::string>()), std::string::npos) << card.out;
+  }
+  const json whole = json::parse(run({"verify", "mma:hopper_fp8_wgmma", "--impl", "mutant:whole_result", "--json"}).out)["first"];
+  EXPECT_EQ("0x" + whole["prints"].get<std::string>(), whole["expected"]);
+}
+
+/// Rows of a pack are rows of its SPEC, level and seed.
+TEST_F(VerifyMma, TheCommandOfAPacksCard) {
+  ASSERT_EQ(run({"gen", "mma:hopper_fp8_wgmma,order=any,k=96", "--level", "thresholds", "--seed", "5", "-o", path("pack"), "--quiet"}).status, 0);
+  const json first = json::parse(run({"verify", path("pack"), "--impl", "mutant:c_dropped", "--json"}).out)["first"];
+  EXPECT_EQ(command::run_shell(first["reproduce"]).out, first["prints"].get<std::string>() + "\n") << first;
+}
+
 /// Runs of equal words are written once, and read as what they stand for.
 TEST_F(VerifyMma, RunsOfEqualWords) {
   const std::string command = " | halfulp mma --model hopper_fp8_wgmma";
@@ -114,6 +144,10 @@ TEST_F(VerifyMma, RefusalsAreOneLine) {
                                                     {"verify", "mma:hopper_f61", "--impl", "halfulp"},
                                                     {"verify", "mma:hopper_f16", "--impl", "recipe:mxfp8/rceil"},
                                                     {"coverage", "mma:hopper_f16"},
+                                                    {"mma", "--rows-of", "mma:hopper_f16", "--row", "99999"},
+                                                    {"mma", "--rows-of", "mma:hopper_f16", "--level", "some"},
+                                                    {"mma", "--rows-of", "mma:hopper_f16", "--model", "hopper_f16"},
+                                                    {"mma", "--model", "hopper_f16", "--row", "3"},
                                                     {"mma", "--model", "f32_tree", "--undecided"}}) {
     const Result result = run(arguments, "");
     EXPECT_EQ(result.status, 2) << result.out;

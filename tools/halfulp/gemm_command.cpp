@@ -32,7 +32,10 @@ constexpr char kExamples[] =
     "Examples:\n"
     "  halfulp gemm --list\n"
     "  printf '1 0.5\\n0.25 -1\\n' | halfulp quantize --recipe fp8_static/vllm --scale 1 -o x.npz\n"
-    "  halfulp gemm --model hopper_fp8_wgmma --a x.npz:codes --b x.npz:codes --transpose-b";
+    "  halfulp gemm --model hopper_fp8_wgmma --a x.npz:codes --b x.npz:codes --transpose-b\n\n"
+    "1x128 scales of A with 128x128 scales of B, promoted as DeepGEMM's source does it; d.npy holds the bits of bfloat16 as uint16:\n"
+    "  halfulp gemm --model hopper_fp8_wgmma --interval 128 --scale-order scales_first --contract --a a.npz:codes --b b.npz:codes --transpose-b \\\n"
+    "      --scale-a a.npz:scales --scale-b b.npz:scales --to bf16 -o d.npy";
 
 struct GemmOptions {
   MmaOptions mma;

@@ -2,11 +2,14 @@
 #include <charconv>
 #include <memory>
 
+#include "arguments.hpp"
 #include "commands.hpp"
 #include "halfulp/accumulation/engine.hpp"
 #include "halfulp/cast.hpp"
 #include "halfulp/error.hpp"
 #include "halfulp/formats.hpp"
+#include "halfulp/names.hpp"
+#include "halfulp/vectors/mma/mma_rows.hpp"
 #include "mma_options.hpp"
 #include "streams.hpp"
 #include "values.hpp"
@@ -20,7 +23,8 @@ constexpr char kExamples[] =
     "Examples:\n"
     "  halfulp mma --list\n"
     "  echo '3f800000 3c800000 | 3f800000 3c800000 | 00000000' | halfulp mma --model hopper_fp8_wgmma\n"
-    "  echo '3f800000 | 3f800000 | 40403017' | halfulp mma --model hopper_fp8_mma_sync --format e5m2";
+    "  echo '3f800000 | 3f800000 | 40403017' | halfulp mma --model hopper_fp8_mma_sync --format e5m2\n"
+    "  halfulp mma --rows-of mma:hopper_fp8_wgmma,interval=128 --row 17";
 
 constexpr std::size_t kMostRepeats = std::size_t{1} << 18;
 constexpr std::size_t kLongestRow = std::size_t{1} << 22;  ///< bytes: K up to 230,000
@@ -158,8 +162,43 @@ void append_result(std::string& text, accumulation::Output output, std::uint32_t
   for (int shift = 28; shift >= 0; shift -= 4) text += "0123456789abcdef"[(word >> shift) & 15];
 }
 
-int run_mma(const MmaOptions& options, const Globals& globals) {
+/// A row of a level, which `verify` judges and `gen` writes.
+struct RowOfLevel {
+  std::string spec, level = "stratified";
+  std::uint64_t seed = 0;
+  std::size_t row = 0;
+  bool named = false;  ///< --row, --level or --seed
+};
+
+void append_line(std::string& text, bool json, accumulation::Output output, const RowRunner::Results& words) {
+  if (json) text += output == accumulation::Output::int32 ? "{\"result\":" : "{\"result\":\"0x";
+  append_result(text, output, words.own);
+  if (words.other != words.own) {
+    text += json ? "\",\"other_rule\":\"0x" : " ~ ";
+    append_result(text, output, words.other);
+  }
+  text += !json ? "\n" : output == accumulation::Output::int32 ? "}\n" : "\"}\n";
+}
+
+int run_row_of_level(const MmaOptions& options, const RowOfLevel& of, const Globals& globals) {
+  if (!options.request.model.empty()) throw InputError("--rows-of " + quoted(of.spec), "--model names a model, too", "give one or the other");
+  const vectors::MmaPlan plan = vectors::parse_mma_spec(of.spec);
+  const auto level = value_named<vectors::Level>(of.level);
+  if (!level) throw InputError("level " + quoted(of.level), "unknown", "use specials, thresholds or stratified");
+  const vectors::MmaRows rows = vectors::mma_level_rows(plan, *level, of.seed, globals.thread_count());
+  if (of.row >= rows.rows.size())
+    throw InputError("row " + std::to_string(of.row), "the level has " + std::to_string(rows.rows.size()) + " rows", "count from 0");
+  Output output;
+  const std::uint32_t own = rows.expected[of.row];
+  append_line(output.text(), globals.json, plan.spec.output, {own, options.undecided ? rows.other[of.row] : own});
+  output.flush();
+  return kPassed;
+}
+
+int run_mma(const MmaOptions& options, const RowOfLevel& of, const Globals& globals) {
   if (options.list) return list_models(globals.json);
+  if (!of.spec.empty()) return run_row_of_level(options, of, globals);
+  if (of.named) throw InputError("--row, --level and --seed", "of no SPEC", "name one with --rows-of, or give rows on standard input");
   const accumulation::MmaSpec spec = spec_of_options(options);
   RowRunner runner(spec, options.undecided);
   Output output;
@@ -173,14 +212,7 @@ int run_mma(const MmaOptions& options, const Globals& globals) {
       } catch (const InputError& error) {
         throw std::runtime_error("stdin line " + std::to_string(input.number()) + ", " + error.what());
       }
-      std::string& text = output.text();
-      if (globals.json) text += spec.output == accumulation::Output::int32 ? "{\"result\":" : "{\"result\":\"0x";
-      append_result(text, spec.output, words.own);
-      if (words.other != words.own) {
-        text += globals.json ? "\",\"other_rule\":\"0x" : " ~ ";
-        append_result(text, spec.output, words.other);
-      }
-      text += !globals.json ? "\n" : spec.output == accumulation::Output::int32 ? "}\n" : "\"}\n";
+      append_line(output.text(), globals.json, spec.output, words);
       output.line_done();
     }
   } catch (const std::runtime_error&) {
@@ -200,8 +232,16 @@ void add_mma(CLI::App& app, const Globals& globals, Runner& runner) {
   const auto options = std::make_shared<MmaOptions>();
   add_mma_options(*command, *options);
   command->add_flag("--undecided", options->undecided, "Behind a result on which the zero rules part: ` ~ ` and the other rule's");
+  const auto of = std::make_shared<RowOfLevel>();
+  command->add_option("--rows-of", of->spec, "Instead of standard input: the row --row of the SPEC mma:..., as `verify` counts them")->type_name("SPEC");
+  const CLI::Option* named[] = {digits_only(command->add_option("--row", of->row, "Its number, from 0")->type_name("N")),
+                                command->add_option("--level", of->level, "Level of the rows (default stratified)")->type_name("LEVEL"),
+                                digits_only(command->add_option("--seed", of->seed, "Seed of the rows (default 0)")->type_name("N"))};
   command->footer(kExamples);
-  command->callback([options, &globals, &runner] { runner = [options, &globals] { return run_mma(*options, globals); }; });
+  command->callback([=, &globals, &runner] {
+    for (const CLI::Option* option : named) of->named = of->named || option->count() > 0;
+    runner = [options, of, &globals] { return run_mma(*options, *of, globals); };
+  });
 }
 
 }  // namespace halfulp::tool

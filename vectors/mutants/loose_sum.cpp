@@ -26,8 +26,12 @@ struct Term {
 bool is_special(const Unpacked& x) {
   return x.number_class == NumberClass::nan || x.number_class == NumberClass::infinity;
 }
-int alignment_of(const Unpacked& x, const FormatSpec& format) {
-  return x.significand == 0 ? kZeroExponent : x.exponent + format.fraction_bits;
+int alignment_of(const Unpacked& x, const FormatSpec& format, int of_zero = kZeroExponent) {
+  return x.significand == 0 ? of_zero : x.exponent + format.fraction_bits;
+}
+/// Exponent of the smallest normal number.
+int smallest_exponent(const FormatSpec& format) {
+  return unpack(format, 1).exponent + format.fraction_bits;
 }
 
 /// The term in units of 2^unit.
@@ -87,8 +91,10 @@ std::uint32_t chunk_sum(const MmaSpec& spec, const LooseSum& how, const MmaRow& 
   bool minus_zeros = true;
   for (std::size_t k = first; k < first + count; ++k) {
     const Unpacked a = unpack(spec.a, row.a[k]), b = unpack(spec.b, row.b[k]);
+    const int zero_a = how.zero_of_its_format ? smallest_exponent(spec.a) : kZeroExponent,
+              zero_b = how.zero_of_its_format ? smallest_exponent(spec.b) : kZeroExponent;
     Term term = {a.negative != b.negative, a.significand * b.significand, a.exponent + b.exponent,
-                 alignment_of(a, spec.a) + alignment_of(b, spec.b)};
+                 alignment_of(a, spec.a, zero_a) + alignment_of(b, spec.b, zero_b)};
     if (how.normalised && term.magnitude != 0)
       term.alignment = term.exponent + static_cast<int>(std::bit_width(term.magnitude)) - 1;
     minus_zeros = minus_zeros && term.negative && term.magnitude == 0;

@@ -17,6 +17,7 @@ struct LooseSum {
   bool nearest_result = false;  ///< to nearest even where the result is cut toward zero
   bool normalised = false;      ///< products are aligned at the exponent of their value
   bool signed_zero = false;     ///< a sum of negative zeros is -0
+  bool zero_of_its_format = false;  ///< a zero operand has the smallest exponent of its format, not -126
 };
 
 /// For fused models without scales and promotion, results of 23 or 10 bits where the result is rounded to

@@ -128,11 +128,12 @@ std::vector<std::uint32_t> gemm_sums(const GemmProblem& problem, int threads, co
     detail::lanes_gemm(run, threads, tick, d.data());
     return d;
   }
-  constexpr std::size_t kRows = 64;
-  const std::size_t row_tiles = (m + kRows - 1) / kRows, column_tiles = (n + detail::kPanel - 1) / detail::kPanel;
+  constexpr std::size_t kMostRows = 64, kTileProducts = std::size_t{1} << 20;  // long rows: small tiles, so that `tick` comes often
+  const std::size_t rows_together = std::clamp<std::size_t>(kTileProducts / std::max<std::size_t>(1, problem.a.k * detail::kPanel), 1, kMostRows);
+  const std::size_t row_tiles = (m + rows_together - 1) / rows_together, column_tiles = (n + detail::kPanel - 1) / detail::kPanel;
   detail::for_each_task(row_tiles * column_tiles, threads, [&](std::size_t i) {
-    const std::size_t row = i / column_tiles * kRows, column = i % column_tiles * detail::kPanel;
-    const std::size_t row_end = std::min(row + kRows, m), column_end = std::min(column + detail::kPanel, n);
+    const std::size_t row = i / column_tiles * rows_together, column = i % column_tiles * detail::kPanel;
+    const std::size_t row_end = std::min(row + rows_together, m), column_end = std::min(column + detail::kPanel, n);
     detail::scalar_tile(run, row, row_end, column, column_end, d.data());
     if (tick) tick((row_end - row) * (column_end - column));
   });

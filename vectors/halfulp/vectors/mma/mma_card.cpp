@@ -16,7 +16,7 @@ using accumulation::MmaSpec;
 using accumulation::Output;
 using accumulation::Scheme;
 
-constexpr std::size_t kShownChunks = 8, kReproducedProducts = 64;
+constexpr std::size_t kShownChunks = 8, kEchoedProducts = 64;
 
 std::string number_text(double x) {
   char text[48];
@@ -36,6 +36,19 @@ std::string result_text(const MmaPlan& plan, std::uint32_t word) {
   const FormatSpec& format = accumulation::format_of(plan.spec.output);
   if (plan.spec.output == Output::int32) return std::to_string(static_cast<std::int32_t>(word));
   return word_text(format, word) + "  " + number_text(number_of_word(format, word));
+}
+
+/// Empty where one is NaN.
+std::string distance_text(const MmaPlan& plan, const MmaCase& one) {
+  const auto steps = steps_apart(plan, one.got, one.want);
+  if (!steps) return {};
+  std::string text = std::to_string(*steps) + (*steps == 1 ? " step of " : " steps of ") + std::string(plan.to());
+  const std::uint64_t result = steps_per_result(plan);
+  if (result == 1) return text;
+  const std::uint64_t results = *results_apart(plan, one.got, one.want);
+  text += ", " + std::string(*steps % result == 0 ? "" : results == 1 ? "less than " : "up to ");
+  return text + std::to_string(results) + " of its results of " +
+         std::to_string(plan.spec.model.f32_fraction_bits) + " bits (" + std::to_string(result) + " steps each)";
 }
 
 std::string flags_text(std::uint32_t flags) {
@@ -122,11 +135,23 @@ std::string words_text(const FormatSpec& format, const std::vector<std::uint32_t
 
 }  // namespace
 
-std::string reproduce_row(const MmaPlan& plan, const MmaRow& row) {
+std::string printed_result(const MmaPlan& plan, std::uint32_t word) {
+  if (plan.spec.output == Output::int32) return std::to_string(static_cast<std::int32_t>(word));
+  const bool nan = plan.spec.output == Output::f16 && (word & 0x7fff) > 0x7c00;
+  char text[12];
+  std::snprintf(text, sizeof text, "%08x", static_cast<unsigned>(word));
+  return nan ? "7fffffff" : plan.spec.output == Output::f16 ? hex8(spec_of("f16"), word) : text;
+}
+
+std::string reproduce_row(const MmaRun& run, std::size_t number) {
+  const MmaPlan& plan = run.plan;
+  const MmaRow& row = run.rows.rows[number];
   const FormatSpec& output = accumulation::format_of(plan.spec.output);
-  if (plan.k > kReproducedProducts ||
-      (plan.spec.output == Output::int32 && cast(output, row.c, spec_of("f32"), {}).flags != 0))
-    return {};
+  if (plan.k > kEchoedProducts ||
+      (plan.spec.output == Output::int32 && cast(output, row.c, spec_of("f32"), {}).flags != 0)) {
+    return "halfulp mma --rows-of " + spec_text(plan) + " --level " + std::string(name_of(run.level)) + " --seed " +
+           std::to_string(run.seed) + " --row " + std::to_string(number);
+  }
   std::string text = "echo '" + words_text(plan.spec.a, row.a) + " | " + words_text(plan.spec.b, row.b) +
                      " | " + hex8(output, row.c);
   if (plan.scales() != 0) {
@@ -141,9 +166,7 @@ std::vector<CardLine> mma_card(const MmaPlan& plan, const MmaRow& row, const Mma
                                              " products): " + flags_text(row.flags)},
                                  {"got", result_text(plan, one.got)},
                                  {"expected", result_text(plan, one.want)}};
-  if (const auto apart = results_apart(plan, one.got, one.want))
-    lines.push_back(
-        {"distance", std::to_string(*apart) + (*apart == 1 ? " result" : " results") + " of the format"});
+  if (const std::string text = distance_text(plan, one); !text.empty()) lines.push_back({"distance", text});
   lines.push_back({"c", result_text(plan, row.c)});
   const bool scaled = plan.scales() != 0;
   if (!scaled) lines.push_back({"exact sum", exact_text(plan, row) + " (in 53 bits)"});

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
+#include <span>
 #include <tuple>
 
 #include "halfulp/vectors/mma/mma_kernels.hpp"
@@ -27,6 +29,40 @@ std::string promotion_text(int interval) {
   return interval == 0 ? "one chain" : "promotion every " + std::to_string(interval);
 }
 
+constexpr int kLeastF = 6, kMostF = 40, kFarF = 4;
+constexpr int kExactF = 1024;  ///< below every bit of every product and c
+
+/// The plan's own model with another F, another width of float32 results, and both.
+void add_widths(const MmaPlan& plan, std::vector<Behaviour>& all) {
+  const AccumulationModel& own = plan.spec.model;
+  const bool narrows = plan.spec.output == Output::f32 && own.scheme == Scheme::fused;
+  std::vector<int> alignments = {own.fraction_bits}, results = {own.f32_fraction_bits};
+  if (own.fraction_bits != 0) {
+    for (int bits = std::min(kLeastF, own.fraction_bits - kFarF);
+         bits <= std::max(kMostF, own.fraction_bits + kFarF); ++bits)
+      if (bits != own.fraction_bits) alignments.push_back(bits);
+    alignments.push_back(kExactF);
+  }
+  for (const int bits : {23, 13, 22, 10})
+    if (narrows && bits != own.f32_fraction_bits) results.push_back(bits);
+  for (const int result : results) {
+    const bool usual = result == own.f32_fraction_bits || result == 23 || result == 13;
+    for (const int alignment : alignments) {
+      if (alignment != own.fraction_bits && !usual) continue;
+      std::string name;
+      if (alignment == kExactF) name = "exact alignment";
+      else if (alignment != own.fraction_bits) name = "F = " + std::to_string(alignment);
+      if (result != own.f32_fraction_bits)
+        name += (name.empty() ? "" : " and ") + ("results of " + std::to_string(result) + " bits");
+      if (name.empty()) continue;
+      MmaSpec spec = plan.spec;
+      spec.model.fraction_bits = alignment;
+      spec.model.f32_fraction_bits = result;
+      all.push_back({std::string(own.name) + " with " + name, false, function_of(spec)});
+    }
+  }
+}
+
 /// The plan's own model with one number changed.
 void add_departures(const MmaPlan& plan, std::vector<Behaviour>& all) {
   const MmaSpec& own = plan.spec;
@@ -35,20 +71,12 @@ void add_departures(const MmaPlan& plan, std::vector<Behaviour>& all) {
     change(spec);
     if (spec != own) all.push_back({std::move(name), false, function_of(spec)});
   };
-  constexpr int kFarF = 4, kLongestChunk = 256, kLongestInterval = 4096;
+  constexpr int kLongestChunk = 256, kLongestInterval = 4096;
   const std::string model(own.model.name);
-  for (int d = -kFarF; own.model.fraction_bits != 0 && d <= kFarF; ++d) {
-    const int bits = own.model.fraction_bits + d;
-    add(model + " with F = " + std::to_string(bits), [&](MmaSpec& s) { s.model.fraction_bits = bits; });
-  }
+  add_widths(plan, all);
   const bool any_chunk = own.model.chunk != 0 && own.model.scheme != Scheme::widened_halves;
   for (int n = 1; any_chunk && n <= kLongestChunk; n *= 2)
     add(model + " with chunks of " + std::to_string(n), [&](MmaSpec& s) { s.model.chunk = n; });
-  if (own.output == Output::f32 && own.model.scheme == Scheme::fused) {
-    for (const int bits : {23, 13, 22, 10})
-      add(model + " with results of " + std::to_string(bits) + " bits",
-          [&](MmaSpec& s) { s.model.f32_fraction_bits = bits; });
-  }
   if (own.scale_order == ScaleOrder::none && own.output != Output::int32) {
     std::vector<int> intervals = {0};
     for (int n = std::max(1, own.model.chunk); n <= kLongestInterval; n *= 2) intervals.push_back(n);
@@ -98,9 +126,10 @@ std::vector<Behaviour> behaviours_of(const MmaPlan& plan) {
   return all;
 }
 
-/// Rows that were answered, some wrong and some right ones first.
+/// Rows that were answered; first as many as `parts` says, half of each part wrong and half right where
+/// there are so many.
 std::vector<std::size_t> scoring_order(const MmaAnswers& answers, const MmaTally& tally,
-                                       std::size_t first_part) {
+                                       std::span<const std::size_t> parts) {
   std::vector<std::size_t> wrong, right, order;
   for (std::size_t i = 0; i < tally.wrong_rows.size(); ++i) {
     if (answers[i]) (tally.wrong_rows[i] ? wrong : right).push_back(i);
@@ -113,8 +142,10 @@ std::vector<std::size_t> scoring_order(const MmaAnswers& answers, const MmaTally
     }
     from = rest;
   };
-  spread(wrong, first_part / 2);
-  spread(right, first_part / 2);
+  for (const std::size_t part : parts) {
+    spread(wrong, part / 2);
+    spread(right, part / 2);
+  }
   order.insert(order.end(), wrong.begin(), wrong.end());
   order.insert(order.end(), right.begin(), right.end());
   return order;
@@ -126,10 +157,11 @@ MmaDiagnosis diagnose_sums(const MmaPlan& plan, const MmaRows& rows, const MmaAn
                            const MmaTally& tally, std::size_t most) {
   MmaDiagnosis diagnosis;
   if (tally.wrong == 0) return diagnosis;
-  constexpr std::size_t kFirst = 96, kKept = 6;
+  // Behaviours that do not fit the first rows are tried no further, but for the best few.
+  static constexpr std::size_t kParts[] = {24, 72}, kKept[] = {24, 6};
   diagnosis.rows = tally.rows;
   diagnosis.rows_by_spec = tally.rows - tally.wrong - (tally.undecided - tally.as_expected);
-  const std::vector<std::size_t> order = scoring_order(answers, tally, kFirst);
+  const std::vector<std::size_t> order = scoring_order(answers, tally, kParts);
   const std::vector<Behaviour> all = behaviours_of(plan);
   diagnosis.behaviours = all.size();
   struct Score {
@@ -149,15 +181,18 @@ MmaDiagnosis diagnose_sums(const MmaPlan& plan, const MmaRows& rows, const MmaAn
   const auto better = [](const Score& a, const Score& b) {
     return std::tuple(a.fit.rows, a.fit.named) > std::tuple(b.fit.rows, b.fit.named);
   };
-  for (const Behaviour& behaviour : all) {
+  for (const Behaviour& behaviour : all)
     scores.push_back({&behaviour, {behaviour.name, behaviour.named, 0, {}}});
-    add(scores.back(), 0, kFirst);
+  std::size_t done = 0;
+  for (std::size_t part = 0; part < std::size(kParts); ++part) {
+    for (Score& score : scores) add(score, done, done + kParts[part]);
+    done += kParts[part];
+    std::stable_sort(scores.begin(), scores.end(), better);
+    std::size_t kept = 0;
+    while (kept < scores.size() && (kept < kKept[part] || !scores[kept].fit.unexplained)) ++kept;
+    scores.erase(scores.begin() + static_cast<std::ptrdiff_t>(kept), scores.end());
   }
-  std::stable_sort(scores.begin(), scores.end(), better);
-  std::size_t kept = 0;
-  while (kept < scores.size() && (kept < kKept || !scores[kept].fit.unexplained)) ++kept;
-  scores.resize(kept);
-  for (Score& score : scores) add(score, kFirst, order.size());
+  for (Score& score : scores) add(score, done, order.size());
   std::stable_sort(scores.begin(), scores.end(), better);
   const bool exact = !scores.empty() && scores[0].fit.rows == diagnosis.rows;
   for (Score& score : scores) {

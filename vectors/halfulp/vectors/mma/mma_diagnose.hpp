@@ -1,8 +1,9 @@
 // diagnose_sums(): which named accumulation explains what a kernel gave.
 //
 // The space: every model of the registry with the same columns, under either zero rule; the plan's own with
-// another F, chunk, result width, promotion, scale order; and every mutant that applies. All are scored on
-// some rows first, then those that still fit and the best of the others on all.
+// another F (6 to 40, and exact alignment), result width, both, chunk, promotion, scale order; and every
+// mutant that applies. All are scored on some rows first, then those that still fit and the best of the
+// others on all.
 #pragma once
 
 #include <cstdint>

@@ -16,15 +16,11 @@ NumberClass class_of(const MmaPlan& plan, std::uint32_t word) {
   return unpack(result_format(plan), word & low_mask(result_format(plan).width)).number_class;
 }
 
-/// A place in value order; both zeros at 0. The result of a unit of fewer bits has fewer neighbours.
+/// A place in value order; both zeros at 0.
 std::int64_t place_of(const MmaPlan& plan, std::uint32_t word) {
   const FormatSpec& format = result_format(plan);
   if (format.encoding == Encoding::twos_complement) return static_cast<std::int32_t>(word);
-  const std::uint64_t magnitude = word & format.magnitude_mask();
-  const auto place =
-      static_cast<std::int64_t>(plan.spec.output == accumulation::Output::f32 && plan.spec.interval == 0
-                                    ? magnitude >> (23 - plan.spec.model.f32_fraction_bits)
-                                    : magnitude);
+  const auto place = static_cast<std::int64_t>(word & format.magnitude_mask());
   return (word & format.sign_mask()) != 0 ? -place : place;
 }
 
@@ -47,10 +43,22 @@ const MmaCase& MmaTally::first() const {
   return first->first;
 }
 
-std::optional<std::uint64_t> results_apart(const MmaPlan& plan, std::uint32_t a, std::uint32_t b) {
+std::optional<std::uint64_t> steps_apart(const MmaPlan& plan, std::uint32_t a, std::uint32_t b) {
   if (class_of(plan, a) == NumberClass::nan || class_of(plan, b) == NumberClass::nan) return std::nullopt;
   const std::int64_t distance = place_of(plan, a) - place_of(plan, b);
   return static_cast<std::uint64_t>(distance < 0 ? -distance : distance);
+}
+
+std::uint64_t steps_per_result(const MmaPlan& plan) {
+  const bool narrow = plan.spec.output == accumulation::Output::f32 && plan.spec.interval == 0;
+  return std::uint64_t{1} << (narrow ? 23 - plan.spec.model.f32_fraction_bits : 0);
+}
+
+std::optional<std::uint64_t> results_apart(const MmaPlan& plan, std::uint32_t a, std::uint32_t b) {
+  const auto steps = steps_apart(plan, a, b);
+  if (!steps) return std::nullopt;
+  const std::uint64_t result = steps_per_result(plan);
+  return *steps / result + (*steps % result != 0 ? 1 : 0);
 }
 
 bool same_result(const MmaPlan& plan, std::uint32_t got, std::uint32_t want) {

@@ -21,7 +21,7 @@ enum class MmaFinding : std::uint8_t {
   infinity,  ///< Inf for a number, the other way, or the other Inf
   zero_sign,
   order_free,  ///< wrong although no order of the products could change it
-  last_place,  ///< the neighbouring result
+  last_place,  ///< the neighbouring result, or one between them that the unit does not have
   value,
 };
 inline constexpr std::array<std::string_view, 6> kMmaFindingNames = {
@@ -59,7 +59,15 @@ MmaTally judge_sums(const MmaPlan& plan, const MmaRows& rows, const MmaAnswers& 
 /// Equal, or both a NaN where the plan takes every NaN.
 bool same_result(const MmaPlan& plan, std::uint32_t got, std::uint32_t want);
 
-/// Results between two words in value order, 0 for the same and for two zeros; empty where one is NaN.
+/// Steps of the format of the result between two words in value order, 0 for the same and for two zeros;
+/// empty where one is NaN.
+std::optional<std::uint64_t> steps_apart(const MmaPlan& plan, std::uint32_t a, std::uint32_t b);
+
+/// Steps of the format from one result of the unit to the next: 1024 where a float32 has 13 bits. With
+/// promotion 1: the accumulator has all bits.
+std::uint64_t steps_per_result(const MmaPlan& plan);
+
+/// The same distance in results of the unit, a part of one counted as one.
 std::optional<std::uint64_t> results_apart(const MmaPlan& plan, std::uint32_t a, std::uint32_t b);
 
 }  // namespace halfulp::vectors

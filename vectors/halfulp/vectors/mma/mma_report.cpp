@@ -35,7 +35,7 @@ std::vector<CardLine> diagnosis_lines(const MmaDiagnosis& diagnosis) {
   }
   if (!same.empty())
     lines.insert(lines.begin() + 1,
-                 {"", "the same on " + grouped_digits(diagnosis.rows) + " rows compared: " + same});
+                 {"", "not told apart by the " + grouped_digits(diagnosis.rows) + " rows compared: " + same});
   if (lines.empty()) lines.push_back({"", "no named accumulation explains these differences"});
   return lines;
 }
@@ -123,8 +123,8 @@ Report report_of(const MmaRun& run) {
   const MmaRow& row = run.rows.rows[first.row];
   report.first = "first difference: " + row_text(first.row);
   report.card = mma_card(run.plan, row, first);
-  if (const std::string command = reproduce_row(run.plan, row); !command.empty())
-    report.card.push_back({"reproduce", command});
+  report.card.push_back({"reproduce", reproduce_row(run, first.row)});
+  report.card.push_back({"", "prints " + printed_result(run.plan, first.want)});
   report.diagnosis_title = diagnosis_title(run.diagnosis);
   report.diagnosis = diagnosis_lines(run.diagnosis);
   report.group_heads = {"class", "count", "1 off", "first example"};
@@ -165,7 +165,8 @@ std::string verdict_json(const MmaRun& run) {
                      {"row", one.row},
                      {"got", hex(one.got)},
                      {"expected", hex(one.want)},
-                     {"reproduce", reproduce_row(run.plan, run.rows.rows[one.row])},
+                     {"reproduce", reproduce_row(run, one.row)},
+                     {"prints", printed_result(run.plan, one.want)},
                      {"card", card}};
     for (std::size_t i = 0; i < kMmaFindingNames.size(); ++i) {
       const MmaGroup& group = tally.groups[i];

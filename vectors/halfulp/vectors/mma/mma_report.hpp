@@ -11,8 +11,12 @@ namespace halfulp::vectors {
 /// rule.
 std::vector<CardLine> mma_card(const MmaPlan& plan, const MmaRow& row, const MmaCase& one);
 
-/// `echo … | halfulp mma …` that computes the row again; empty for rows of more than 64 products.
-std::string reproduce_row(const MmaPlan& plan, const MmaRow& row);
+/// `echo … | halfulp mma …` that computes the row again; for rows of more than 64 products, and for those
+/// whose int32 c is no float32, `halfulp mma --rows-of …`, which makes it again.
+std::string reproduce_row(const MmaRun& run, std::size_t row);
+
+/// What the command prints: a result as `halfulp mma` writes it.
+std::string printed_result(const MmaPlan& plan, std::uint32_t word);
 
 Report report_of(const MmaRun& run);
 

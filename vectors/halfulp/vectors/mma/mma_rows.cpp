@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::uint64_t kStream = 0x6d6d612d726f7773;  // of the seeds of these rows
 constexpr std::size_t kOrderFree = 96, kOrderFreeAlone = 512;
+constexpr int kLeastF = 7, kMostF = 41;  // a row of ruler(F) tells F from F - 1
 
 /// So many rows of a kind from a level on.
 struct Kind {
@@ -49,6 +50,12 @@ MmaRows mma_level_rows(const MmaPlan& plan, Level level, std::uint64_t seed, int
   for (const Kind& kind : kKinds) {
     if (kind.from > level) continue;
     for (std::size_t i = 0; i < kind.rows; ++i) rows.push_back(kind.make(builder));
+  }
+  if (level != Level::specials && plan.spec.model.fraction_bits != 0) {
+    for (int bits = kLeastF; bits <= kMostF; ++bits) {
+      for (const bool by_c : {false, true}) rows.push_back(builder.ruler(bits, by_c));
+    }
+    for (const bool of_a : {false, true}) rows.push_back(builder.zero_product(of_a));
   }
   MmaRows judged = judged_rows(plan, std::move(rows), threads);
   if (judged.rows.empty())

@@ -1,9 +1,10 @@
 // The rows of a pack of an accumulation model at a level: sums chosen to tell wrong units from right ones.
 //
 //   specials    NaN, Inf, zeros of either sign, subnormals, the largest numbers, results beside the
-//   overflow threshold thresholds  those, order-free sums, terms beside the last kept bit of the alignment,
-//   sums beside a boundary of the
-//               result's rounding, c above and below the products, sums that depend on the place of a term
+//               overflow threshold
+//   thresholds  those, order-free sums, terms beside the last kept bit of the alignment, a bit beside the
+//               last that units of other widths keep, sums beside a boundary of the result's rounding,
+//               c above and below the products, sums that depend on the place of a term
 //   stratified  those, random operands by binade and by bits, extremes, ends of the block scales
 #pragma once
 

@@ -14,6 +14,7 @@ using accumulation::Output;
 using accumulation::Scheme;
 
 constexpr std::size_t kGroup = kScaledGroup;
+constexpr std::size_t kApart = 4;  ///< products so far apart are summed together where halves of a chunk are summed apart
 
 FormatSpec scale_format_of(const MmaPlan& plan) {
   return plan.scales() == 0 ? spec_of("f32") : accumulation::scale_format(plan.spec);
@@ -153,6 +154,39 @@ MmaRow SumBuilder::last_kept() {
   if (by_c)
     row.c = c_word(scaled_unit + random_.between(-2, 3), random_.below(4) == 0 ? !negative : negative);
   if (second != first) cancel(row, first, second);
+  return row;
+}
+
+MmaRow SumBuilder::ruler(int bits, bool by_c) {
+  constexpr int kTopBelow = 8;  // 2^(bits - 8): what is left is a number of every result format
+  const bool groups = plan_.spec.model.scheme == Scheme::scaled_groups;
+  MmaRow row = empty(true);
+  row.flags = bit(MmaFlag::last_kept) | bit(MmaFlag::cancellation);
+  const std::size_t step = groups ? kGroup : chunk() > 2 * kApart ? kApart : 1;
+  const double sign = coin() ? -3 : 3;
+  const int top = std::min(highest_product(), bits - kTopBelow);
+  const int of_a = std::clamp(top / 2, std::max(a_.lowest(), top - b_.highest()), a_.highest());
+  row.a[0] = a_.word(std::ldexp(1.0, of_a));
+  row.b[0] = b_.word(std::ldexp(1.0, top - of_a));
+  cancel(row, 0, std::min(step, plan_.k - 1));
+  const int left = (groups ? 0 : top) - bits;  // groups are aligned at their scales, which are 1
+  if (by_c || groups) {
+    row.c = c_.word(std::ldexp(sign, left));
+  } else if (plan_.k > 2 * step) {
+    const int least_a = a_.lowest() - a_.format().fraction_bits, of_b = std::min(left / 2, left - least_a);
+    row.a[2 * step] = a_.word(std::ldexp(sign, left - of_b));
+    row.b[2 * step] = b_.word(std::ldexp(1.0, of_b));
+  }
+  return row;
+}
+
+MmaRow SumBuilder::zero_product(bool of_a) {
+  constexpr int kBelow = 2;
+  MmaRow row = empty(true);
+  row.flags = bit(MmaFlag::zero) | bit(MmaFlag::small_c);
+  const OperandDraw &zero = of_a ? a_ : b_, &large = of_a ? b_ : a_;
+  (of_a ? row.b : row.a)[0] = large.word(std::ldexp(1.0, large.highest()));
+  row.c = c_.word(std::ldexp(coin() ? -3.0 : 3.0, zero.lowest() + large.highest() - kept_bits() - kBelow));
   return row;
 }
 

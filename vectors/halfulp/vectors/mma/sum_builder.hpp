@@ -17,6 +17,12 @@ class SumBuilder {
   MmaRow filled(bool same_sign);
   /// Two products cancel; a third, several others or c lie beside the last bit that their alignment keeps.
   MmaRow last_kept();
+  /// Two products cancel, 3 * 2^-bits of them stands beside, as a product or as c: a unit that aligns with
+  /// fewer bits cuts it.
+  MmaRow ruler(int bits, bool by_c);
+  /// A zero of a (or of b) times the largest power of two, and c that would be cut if the zero were aligned
+  /// at the smallest exponent of its format.
+  MmaRow zero_product(bool of_a);
   /// One product, and others half a last place of the result below it; or many of one sign, whose sum has
   /// carries.
   MmaRow rounding();
