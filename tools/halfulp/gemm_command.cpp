@@ -28,14 +28,13 @@ constexpr char kExamples[] =
     "D = epilogue(A B + C). A is m x k, B k x n (n x k with --transpose-b), each a .npy, .npz:NAME, .safetensors:NAME. Codes of\n"
     "floating formats may stand in unsigned words of their size. An empty matrix is nothing computed (exit status 3). Scales of a model's blocks, or of promoted pieces with --scale-order, are matrices of\n"
     "one row per row of A (column of B) or per 128 of them, one column per block of k; other scales are single numbers or one\n"
-    "per row of A (column of B) and enter where --epilogue says: scale_a, scale_b, scale_ab, scale_result, bias, cast, in any order.\n\n"
+    "per row of A (column of B) and enter where --epilogue says: scale_a, scale_b, scale_ab, scale_result, bias, cast, in any order.\n"
+    "Scales 1x128 of A and 128x128 of B, promoted as DeepGEMM's source does it: --interval 128 --scale-order scales_first --contract\n"
+    "--scale-a a.npz:scales --scale-b b.npz:scales --to bf16 -o d.npy (bits of bfloat16, as uint16); all of it in docs/accumulation.md.\n\n"
     "Examples:\n"
     "  halfulp gemm --list\n"
     "  printf '1 0.5\\n0.25 -1\\n' | halfulp quantize --recipe fp8_static/vllm --scale 1 -o x.npz\n"
-    "  halfulp gemm --model hopper_fp8_wgmma --a x.npz:codes --b x.npz:codes --transpose-b\n\n"
-    "1x128 scales of A with 128x128 scales of B, promoted as DeepGEMM's source does it; d.npy holds the bits of bfloat16 as uint16:\n"
-    "  halfulp gemm --model hopper_fp8_wgmma --interval 128 --scale-order scales_first --contract --a a.npz:codes --b b.npz:codes --transpose-b \\\n"
-    "      --scale-a a.npz:scales --scale-b b.npz:scales --to bf16 -o d.npy";
+    "  halfulp gemm --model hopper_fp8_wgmma --a x.npz:codes --b x.npz:codes --transpose-b";
 
 struct GemmOptions {
   MmaOptions mma;
