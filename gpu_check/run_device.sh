@@ -19,7 +19,7 @@ refuse() { echo "gpu_check: error: $1; see run_device.sh --help" >&2; exit 2; }
 while [ $# -gt 0 ]; do
   case $1 in
     --data | --out | --build | --arch | --host | --libraries)
-      [ $# -ge 2 ] || refuse "$1 needs a value"
+      [ $# -ge 2 ] && [ -n "$2" ] || refuse "$1 needs a value"
       printf -v "${1#--}" %s "$2"
       shift 2 ;;
     --quick) quick=--quick; shift ;;
@@ -29,8 +29,12 @@ while [ $# -gt 0 ]; do
 done
 [ -n "$data" ] || refuse "a run needs --data DATA"
 [ -f "$data/mufu/exp2_table.bin" ] || { echo "gpu_check: error: $data holds no prepared data: run gpu_check_prepare $data tests/data/mma_hardware"; exit 2; }
-mkdir -p "$out" || exit 2
-rm -f "$out"/step_*.json "$out/report.json"
+mkdir -p -- "$out" && [ -w "$out" ] || { echo "gpu_check: error: nothing can be written to $out: name another folder with --out"; exit 2; }
+if command -v flock >/dev/null; then
+  exec 9>"$out/.lock"
+  flock -n 9 || { echo "gpu_check: error: another run writes to $out: wait for it, or name another folder with --out"; exit 2; }
+fi
+rm -f -- "$out"/step_*.json "$out/report.json"
 started=$(date -u +%Y-%m-%dT%H:%M:%SZ)
 begun=$SECONDS
 
@@ -58,13 +62,14 @@ facts() {
     "$([ -n "$quick" ] && echo true || echo false)" "$build_seconds"
 }
 verdict() {  # COMPLETE
-  if [ $failed = 1 ]; then echo failed; elif [ "$1" = false ]; then echo running; elif [ $incomplete = 1 ]; then echo incomplete; else echo passed; fi
+  if [ $interrupted = 1 ]; then echo interrupted; elif [ $failed = 1 ]; then echo failed; elif [ "$1" = false ]; then echo running; elif [ $incomplete = 1 ]; then echo incomplete; else echo passed; fi
 }
 report() {  # COMPLETE; all steps so far
   {
     printf '{"halfulp_gpu_check": 1, "verdict": "%s", %s, "seconds": %s, "complete": %s, "steps": [\n' "$(verdict "$1")" "$(facts)" $((SECONDS - begun)) "$1"
     local first=1 file
-    for file in $(ls "$out"/step_*.json 2>/dev/null); do
+    for file in "$out"/step_*.json; do
+      [ -e "$file" ] || continue
       [ $first = 1 ] || printf ',\n'
       first=0
       cat "$file"
@@ -73,23 +78,37 @@ report() {  # COMPLETE; all steps so far
   } >"$out/report.json.partial" && mv "$out/report.json.partial" "$out/report.json"
 }
 
-failed=0 incomplete=0 number=0 skipped=
+failed=0 incomplete=0 interrupted=0 number=0 skipped= child=
+stop() {  # STATUS; a signal ends the step, and what was found is kept
+  trap '' INT TERM HUP
+  [ -z "$child" ] || { kill -TERM "$child" 2>/dev/null; wait "$child"; }
+  interrupted=1
+  report false
+  echo "gpu_check: interrupted; report: $out/report.json"
+  exit "$1"
+}
+trap 'stop 130' INT
+trap 'stop 143' TERM
+trap 'stop 129' HUP
 run_step() {  # NAME SECONDS COMMAND...
   local name=$1 limit=$2 json status
   shift 2
   number=$((number + 1))
   json=$(printf '%s/step_%02d_%s.json' "$out" $number "$name")
   echo "== $name (at most $limit s)"
-  timeout --kill-after=5 "$limit" "$@" --json "$json" 2>&1
+  timeout --kill-after=5 "$limit" "$@" --json "$json" 2>&1 9>&- &  # in the background: a signal is heard at once
+  child=$!
+  wait "$child"
   status=$?
+  child=
   case $status in
-    0) ;;
+    0) [ -s "$json" ] || { incomplete=1; echo "gpu_check: $name ended without a report"; } ;;
     3) incomplete=1 ;;
     4) skipped="$skipped $name" ;;
     124 | 137) incomplete=1; echo "gpu_check: $name did not end within $limit s" ;;
     *) failed=1 ;;
   esac
-  [ -f "$json" ] || printf '{"step": "%s", "rows": [], "exit": %s}\n' "$name" $status >"$json"
+  [ -s "$json" ] || printf '{"step": "%s", "rows": [], "exit": %s}\n' "$name" $status >"$json"
   report false
 }
 

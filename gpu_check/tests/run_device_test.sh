@@ -65,6 +65,41 @@ check --data "$work/data" --out "$work/cut" --host "$work/slow"
 [ $? -eq 3 ] || fail "a step past its time is not incomplete"
 grep -q '"verdict": "incomplete"' "$work/cut/report.json" && grep -q '"step": "mma"' "$work/cut/report.json" || fail "the step after a cut one is missing"
 
+# A signal ends the step and is kept in the report; nothing lives on. The folder's name has a blank.
+cat >"$work/sleeper" <<END
+#!/usr/bin/env bash
+case " \$* " in *" --list "*) echo "casts 60"; exit 0;; *" --step casts "*) echo \$\$ >"$work/pid"; exec sleep 50;; esac
+exec "$host" "\$@"
+END
+chmod +x "$work/sleeper"
+signals="TERM HUP" deaf=
+if command -v python3 >/dev/null; then  # what a script starts behind its back is deaf to SIGINT
+  signals="INT $signals" deaf='import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])'
+fi
+for signal in $signals; do
+  rm -f "$work/pid"
+  ${deaf:+python3 -c "$deaf"} "$source/gpu_check/run_device.sh" --data "$work/data" --out "$work/in two" --host "$work/sleeper" >"$work/log" 2>&1 &
+  run=$!
+  for _ in $(seq 200); do [ -s "$work/pid" ] && break; sleep 0.1; done
+  kill -$signal $run
+  wait $run
+  [ $? -gt 128 ] || fail "SIG$signal has no status of its own"
+  grep -q '"verdict": "interrupted"' "$work/in two/report.json" || fail "SIG$signal is not in the report"
+  kill -0 "$(cat "$work/pid")" 2>/dev/null && fail "a step outlives SIG$signal"
+done
+
+# A step that ends well and says nothing is no pass.
+cat >"$work/silent" <<END
+#!/usr/bin/env bash
+case " \$* " in *" --list "*) echo "casts 60"; exit 0;; *" --step casts "*) exit 0;; esac
+exec "$host" "\$@"
+END
+chmod +x "$work/silent"
+check --data "$work/data" --out "$work/in two" --host "$work/silent"
+[ $? -eq 3 ] || fail "a step without a report passes"
+check --data "$work/data" --out "$work/log" --host "$host"
+[ $? -eq 2 ] || fail "a file is taken for a folder"
+
 check --data "$work/nothing" --out "$work/none" --host "$host"
 [ $? -eq 2 ] || fail "missing data are no usage error"
 check --data "$work/data" --out "$work/none" --host "$work"
