@@ -25,28 +25,11 @@ std::string without_comments(const std::string& text) {
   return out;
 }
 
-/// The opcode words of a PTX text: first word of each statement, labels and predicates left out. (`::` is part of a word.)
-std::vector<std::string> instructions(const std::string& ptx) {
-  std::vector<std::string> all;
-  std::string statement;
-  for (std::size_t i = 0; i < ptx.size(); ++i) {
-    const char c = ptx[i];
-    if (ptx.compare(i, 2, "::") == 0) {
-      statement += "::";
-      ++i;
-      continue;
-    }
-    if (c != ';' && c != '{' && c != '}' && c != ':') {
-      statement += c;
-      continue;
-    }
-    std::istringstream words(statement);
-    std::string word;
-    if (words >> word && word[0] == '@') words >> word;
-    if (c != ':' && !word.empty() && word[0] != '.') all.push_back(word);
-    statement.clear();
-  }
-  return all;
+std::string single_spaced(const std::string& text) {
+  std::istringstream words(text);
+  std::string line;
+  for (std::string word; words >> word;) line += (line.empty() ? "" : " ") + word;
+  return line;
 }
 
 std::uint64_t number(const std::vector<unsigned char>& bytes, std::size_t at, std::size_t size) {
@@ -86,9 +69,48 @@ std::string ptx_of(const std::string& ptx, std::string_view kernel) {
   return bodies;
 }
 
+std::vector<std::string> statements_of(const std::string& ptx) {
+  std::vector<std::string> all;
+  std::string statement;
+  int operands = 0;  // braces around registers stand inside a statement
+  const auto end = [&](const char* with) {
+    const std::string line = single_spaced(statement);
+    if (!line.empty()) all.push_back(line + with);
+    statement.clear();
+  };
+  for (std::size_t i = 0; i < ptx.size(); ++i) {
+    const char c = ptx[i];
+    if (ptx.compare(i, 2, "::") == 0) {
+      statement += "::";
+      ++i;
+    } else if (c == '{' && !single_spaced(statement).empty()) {
+      statement += c;
+      ++operands;
+    } else if (c == '}' && operands > 0) {
+      statement += c;
+      --operands;
+    } else if (c == ':') {
+      end(":");
+    } else if (c == ';' || c == '{' || c == '}') {
+      end("");
+    } else {
+      statement += c;
+    }
+  }
+  return all;
+}
+
+std::string opcode_in(const std::string& statement) {
+  std::istringstream words(statement);
+  std::string word;
+  if (words >> word && word[0] == '@') words >> word;
+  return word.empty() || word[0] == '.' || word.back() == ':' ? "" : word;
+}
+
 std::size_t count_instructions(const std::string& ptx, std::string_view instruction) {
   std::size_t count = 0;
-  for (const std::string& word : instructions(ptx)) {
+  for (const std::string& statement : statements_of(ptx)) {
+    const std::string word = opcode_in(statement);
     const bool begins = word.compare(0, instruction.size(), instruction) == 0;
     count += begins && (word.size() == instruction.size() || word[instruction.size()] == '.') ? 1 : 0;
   }
@@ -97,8 +119,8 @@ std::size_t count_instructions(const std::string& ptx, std::string_view instruct
 
 std::size_t count_modifier(const std::string& ptx, std::string_view modifier) {
   std::size_t count = 0;
-  for (const std::string& word : instructions(ptx)) {
-    count += ("." + word + ".").find("." + std::string(modifier) + ".") != std::string::npos ? 1 : 0;
+  for (const std::string& statement : statements_of(ptx)) {
+    count += ("." + opcode_in(statement) + ".").find("." + std::string(modifier) + ".") != std::string::npos ? 1 : 0;
   }
   return count;
 }

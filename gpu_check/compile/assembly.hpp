@@ -11,6 +11,10 @@ namespace halfulp::gpu {
 
 /// The bodies of all entries whose mangled name contains `kernel`, without comments.
 std::string ptx_of(const std::string& ptx, std::string_view kernel);
+/// The statements of a PTX text in order, one space between words; a label ends with a colon.
+std::vector<std::string> statements_of(const std::string& ptx);
+/// The whole opcode of a statement, its types included; a predicate before it does not count. Empty: a label or a directive.
+std::string opcode_in(const std::string& statement);
 /// How many instructions of a PTX text begin with `instruction` (a predicate before it does not count).
 std::size_t count_instructions(const std::string& ptx, std::string_view instruction);
 /// How many instructions have `modifier` ("approx", "ftz") among their parts.

@@ -2,6 +2,7 @@
 
 #include "gpu_check/cast_cases.hpp"
 #include "gpu_check/compile/assembly.hpp"
+#include "gpu_check/compile/matrix_code.hpp"
 #include "gpu_check/mma_kinds.hpp"
 
 namespace halfulp::gpu {
@@ -16,6 +17,7 @@ class Findings {
     expect(found >= least && found <= most, what + ": " + std::to_string(found) + ", not " + std::to_string(least) + (most == least ? "" : " or more"));
   }
   void exactly(const std::string& what, std::size_t found, std::size_t right) { count(what, found, right, right); }
+  void add(const std::vector<std::string>& more) { all_.insert(all_.end(), more.begin(), more.end()); }
   void some(const std::string& what, std::size_t found) { count(what, found, 1, ~std::size_t{0}); }
   std::vector<std::string> take() { return std::move(all_); }
 
@@ -35,20 +37,47 @@ std::string mma_kernel(const MmaKind& kind) {
                                                      : "9mma_tiles";
   return std::string(name) + "ILNS0_14MmaInstructionE" + std::to_string(static_cast<int>(kind.instruction)) + "E";
 }
-/// The kind of an instruction in PTX, with its size of scale vectors.
-std::string ptx_kind(const MmaKind& kind) {
-  switch (kind.scales()) {
-    case 1: return "kind::mxf8f6f4.block_scale.scale_vec::1X";
-    case 2: return "kind::mxf4.block_scale.scale_vec::2X";
-    case 4: return "kind::mxf4nvf4.block_scale.scale_vec::4X";
-    default: return "kind::f8f6f4";
-  }
+/// Every opcode of the matrix units that the kernel of a kind holds.
+OpcodeTable opcodes_of_kind(const MmaKind& kind, int architecture, bool there) {
+  OpcodeTable right;
+  if (there && kind.unit() == MmaUnit::tcgen05) right = tensor_memory_order(kind.scales() != 0);
+  if (there && kind.unit() == MmaUnit::wgmma) add_group_order(right, 1);
+  if (there) right[std::string(matrix_opcode(kind.instruction))] = 1;
+  if (kind.m == 16) return right;
+  right["bar.sync"] = kind.unit() == MmaUnit::tcgen05 ? 3 : 1;
+  if (architecture >= 90) right["fence.proxy.async.shared::cta"] = 1;
+  return right;
 }
-std::string ptx_of_narrow(const MmaKind& kind) {
-  const std::string scale = kind.scales() == 0 ? "" : kind.scale_format == "e8m0" ? ".ue8m0" : ".ue4m3";
-  return "mma.sync.aligned.m16n8k" + std::to_string(kind.k()) + ".row.col." + ptx_kind(kind) + ".f32." + std::string(kind.a) + "." +
-         std::string(kind.b) + ".f32" + scale;
-}
+
+/// Instructions of NVIDIA's header where the architecture has them, as often as nvcc 13.0 leaves them: those of float32 also serve bf16 to FP8 and
+/// f16 to FP4, and saturating or not may share one.
+struct HeaderCast {
+  std::string_view instruction;
+  Available available;
+  std::size_t times = 1;
+};
+constexpr HeaderCast kHeaderCasts[] = {{"cvt.rn.satfinite.e4m3x2.f32", Available::from_sm_89, 3},
+                                       {"cvt.rn.satfinite.e5m2x2.f32", Available::from_sm_89, 3},
+                                       {"cvt.rn.satfinite.e4m3x2.f16x2", Available::from_sm_89},
+                                       {"cvt.rn.satfinite.e5m2x2.f16x2", Available::from_sm_89},
+                                       {"cvt.rn.f16x2.e4m3x2", Available::from_sm_89},
+                                       {"cvt.rn.f16x2.e5m2x2", Available::from_sm_89},
+                                       {"cvt.rn.satfinite.e2m1x2.f32", Available::blackwell_a, 2},
+                                       {"cvt.rn.satfinite.e2m3x2.f32", Available::blackwell_a},
+                                       {"cvt.rn.satfinite.e3m2x2.f32", Available::blackwell_a},
+                                       {"cvt.rn.f16x2.e2m1x2", Available::blackwell_a},
+                                       {"cvt.rn.f16x2.e2m3x2", Available::blackwell_a},
+                                       {"cvt.rn.f16x2.e3m2x2", Available::blackwell_a},
+                                       {"cvt.rz.ue8m0x2.f32", Available::blackwell_a},
+                                       {"cvt.rp.ue8m0x2.f32", Available::blackwell_a},
+                                       {"cvt.rz.satfinite.ue8m0x2.f32", Available::blackwell_a},
+                                       {"cvt.rp.satfinite.ue8m0x2.f32", Available::blackwell_a},
+                                       {"cvt.rz.ue8m0x2.bf16x2", Available::blackwell_a},
+                                       {"cvt.rp.ue8m0x2.bf16x2", Available::blackwell_a},
+                                       {"cvt.rz.satfinite.ue8m0x2.bf16x2", Available::blackwell_a},
+                                       {"cvt.rp.satfinite.ue8m0x2.bf16x2", Available::blackwell_a},
+                                       {"cvt.rn.bf16x2.ue8m0x2", Available::blackwell_a}};
+
 std::string study_kernel(const char* kernel, int function) { return std::string(kernel) + "ILNS0_12MufuFunctionE" + std::to_string(function) + "E"; }
 
 }  // namespace
@@ -71,8 +100,10 @@ std::vector<std::string> wrong_in_casts(const Compiled& made, const std::string&
 
   const std::string header = ptx_of(made.ptx, sweep_kernel(CastMethod::header)), ptx = ptx_of(made.ptx, sweep_kernel(CastMethod::ptx));
   const bool blackwell = number_of(architecture) >= 100 && architecture.back() == 'a';
-  findings.some("header: cvt.rn.satfinite.e4m3x2.f32", count_instructions(header, "cvt.rn.satfinite.e4m3x2.f32"));
-  findings.count("header: cvt.rn.satfinite.e2m1x2.f32", count_instructions(header, "cvt.rn.satfinite.e2m1x2.f32"), blackwell ? 1 : 0, blackwell ? 9 : 0);
+  for (const HeaderCast& one : kHeaderCasts) {
+    const bool there = one.available == Available::from_sm_89 || blackwell;
+    findings.exactly("header: " + std::string(one.instruction), count_instructions(header, one.instruction), there ? one.times : 0);
+  }
   for (const CastCase& cast : kCastCases) {
     if (cast.method != CastMethod::ptx) continue;
     const int number = is_available(cast.available, number_of(architecture)) && (cast.available == Available::from_sm_89 || blackwell) ? 1 : 0;
@@ -108,13 +139,9 @@ std::vector<std::string> wrong_in_mma(const Compiled& made, const std::string& a
     opcode("tcgen05.cp in the cubin", count(opcodes, kTensorCopy), tensor && scaled, 2);
     opcode("tcgen05.st in the cubin", count(opcodes, kTensorStore), tensor);
     opcode("tcgen05.ld in the cubin", count(opcodes, kTensorLoad), tensor);
-    opcode("mma.sync in PTX", count_instructions(ptx, "mma.sync"), there && sync);
-    if (narrow) opcode("its types in PTX", count_instructions(ptx, ptx_of_narrow(kind)), there);
-    opcode("wgmma.mma_async in PTX", count_instructions(ptx, "wgmma.mma_async"), there && unit == MmaUnit::wgmma);
-    opcode("tcgen05.mma in PTX", count_instructions(ptx, "tcgen05.mma.cta_group::1." + ptx_kind(kind)), tensor);
-    for (const char* once : {"tcgen05.alloc", "tcgen05.dealloc", "tcgen05.commit", "tcgen05.wait::st", "tcgen05.wait::ld"}) {
-      opcode(once, count_instructions(ptx, once), tensor);
-    }
+    findings.add(wrong_opcodes(name, ptx, opcodes_of_kind(kind, number, there)));
+    findings.add(wrong_group_operands(name, ptx));
+    findings.add(wrong_tensor_operands(name, ptx, kind.instruction));
   }
   const std::string promote = ptx_of(made.ptx, "promote");
   const Opcodes opcodes = opcodes_of(made.cubin, "promote");

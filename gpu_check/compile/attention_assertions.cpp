@@ -1,7 +1,7 @@
 #include "gpu_check/compile/attention_assertions.hpp"
 
 #include "gpu_check/compile/assembly.hpp"
-#include "gpu_check/mma_kinds.hpp"
+#include "gpu_check/compile/matrix_code.hpp"
 
 namespace halfulp::gpu {
 namespace {
@@ -69,7 +69,7 @@ std::vector<std::string> wrong_in_attention_kernels(const Compiled& made, const 
   for (const Entry& entry : entries()) {
     const std::string ptx = ptx_of(made.ptx, entry.name);
     if (ptx.empty()) {
-      if (entry.name.find("ContiguousCacheIhEENS0_12Emulated") != std::string::npos) findings.push_back(entry.name + ": not found");
+      findings.push_back(entry.name + ": not found");
       continue;
     }
     no_approximation(entry.name, ptx);
@@ -77,8 +77,13 @@ std::vector<std::string> wrong_in_attention_kernels(const Compiled& made, const 
     fused(entry.name, ptx, 4, 15);
     const bool wgmma = entry.name.find("WgmmaUnit") != std::string::npos, any_wgmma = wgmma && architecture == "90a";
     const std::size_t places = entry.scores_only ? 1 : 2;
-    exactly(entry.name + ": mma.sync", count_instructions(ptx, "mma.sync"), entry.in_integers || wgmma ? 0 : places);
-    exactly(entry.name + ": wgmma.mma_async", count_instructions(ptx, "wgmma.mma_async"), any_wgmma ? places : 0);
+    OpcodeTable right = {{"bar.sync", 5}, {"bar.warp.sync", 1}};
+    if (std::stoi(architecture) >= 90) right["fence.proxy.async.shared::cta"] = 2;
+    if (any_wgmma) add_group_order(right, places);
+    if (!entry.in_integers && any_wgmma == wgmma) right[std::string(matrix_opcode(entry.instruction))] = places;
+    const auto add = [&](const std::vector<std::string>& more) { findings.insert(findings.end(), more.begin(), more.end()); };
+    add(wrong_opcodes(entry.name, ptx, right));
+    add(wrong_group_operands(entry.name, ptx));
     if (any_wgmma) exactly(entry.name + ": QGMMA in the cubin", count(opcodes_of(made.cubin, entry.name), kQgmma), places);
   }
   const std::string combine = ptx_of(made.ptx, "attention_combine");

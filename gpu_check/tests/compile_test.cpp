@@ -134,6 +134,79 @@ TEST(Compile, ASoftwareCastFailsTheAssertions) {
   EXPECT_NE(wrong.find("cast_pairs_e4m3: F2FP in the cubin: 0, not 1"), std::string::npos) << wrong;
 }
 
+TEST(Compile, ASoftwareCastInTheHeadersPlaceFailsTheAssertions) {
+  const std::pair<std::string, std::vector<std::string>> expected[] = {
+      {"90a", {"header: cvt.rn.satfinite.e4m3x2.f16x2: 0, not 1", "header: cvt.rn.satfinite.e5m2x2.f16x2: 0, not 1"}},
+      {"120a", {"header: cvt.rn.satfinite.e2m1x2.f32: 0, not 2", "header: cvt.rn.f16x2.e2m1x2: 0, not 1"}}};
+  for (const auto& [architecture, findings] : expected) {
+    const Compiled made = compiler().compile("casts", architecture, "-DHALFULP_SEED_SOFTWARE_HEADER");
+    ASSERT_TRUE(made.assembled) << made.log;
+    const std::string wrong = lines(wrong_in_casts(made, architecture));
+    for (const std::string& finding : findings) EXPECT_NE(wrong.find(finding), std::string::npos) << finding << "\n" << wrong;
+  }
+}
+
+/// Every instruction of the header in turn is taken for another one.
+TEST(Compile, EveryCastOfTheHeaderIsAsserted) {
+  for (const std::string architecture : {"89", "103a"}) {
+    const Compiled& made = matrix().at({"casts", architecture});
+    std::size_t seen = 0;
+    for (const std::string& statement : statements_of(ptx_of(made.ptx, "sweepILNS0_10CastMethodE1E"))) {
+      const std::string opcode = opcode_in(statement);
+      const bool narrow = opcode.find("x2.f") != std::string::npos || opcode.find("16x2") != std::string::npos;
+      if (opcode.compare(0, 4, "cvt.") != 0 || !narrow) continue;
+      Compiled changed = made;
+      for (std::size_t at = changed.ptx.find(opcode); at != std::string::npos; at = changed.ptx.find(opcode, at + 1)) changed.ptx.replace(at, 4, "cvx.");
+      EXPECT_NE(lines(wrong_in_casts(changed, architecture)).find("header: " + opcode + ": 0, not "), std::string::npos) << architecture << " " << opcode;
+      ++seen;
+    }
+    EXPECT_GE(seen, architecture == "89" ? 6u : 21u) << architecture;
+  }
+}
+
+/// Wrong types, a wrong descriptor, missing waits and fences, c left out: the text of the PTX is changed.
+TEST(Compile, ChangedPtxOfMatrixKernelsFailsTheAssertions) {
+  struct Change {
+    const char *architecture, *from, *to, *finding;
+  };
+  const Change changes[] = {
+      {"89", "f32.e5m2.e5m2.f32", "f32.e4m3.e4m3.f32", "mma_e5m2_f32: mma.sync.aligned.m16n8k32.row.col.f32.e5m2.e5m2.f32 in PTX: 0, not 1"},
+      {"90", "f32.bf16.bf16.f32", "f32.f16.f16.f32", "mma_bf16_f32: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 in PTX: 1, not 0"},
+      {"100a", "s32.s8.s8.s32", "s32.u8.u8.s32", "mma_s8_s32: mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 in PTX: 0, not 1"},
+      {"120a", "row.col.s32.s8", "row.col.satfinite.s32.s8", "mma_s8_s32: mma.sync.aligned.m16n8k32.row.col.satfinite.s32.s8.s8.s32 in PTX: 1, not 0"},
+      {"103a", "f16.e5m2.e5m2.f16", "f16.e4m3.e5m2.f16", "mma_e5m2_f16: mma.sync.aligned.m16n8k32.row.col.f16.e5m2.e5m2.f16 in PTX: 0, not 1"},
+      {"120a", "f32.e3m2.e2m3.f32.ue8m0", "f32.e2m3.e3m2.f32.ue8m0", "mma_mx_e3m2_e2m3: mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale.scale_vec::1X.f32.e3m2.e2m3.f32.ue8m0 in PTX: 0, not 1"},
+      {"90a", "m64n8k32.f32.e5m2.e5m2", "m64n8k32.f32.e4m3.e4m3", "wgmma_e5m2_f32: wgmma.mma_async.sync.aligned.m64n8k32.f32.e5m2.e5m2 in PTX: 0, not 1"},
+      {"90a", ", 1, 1, 1;", ", 1, 1, -1;", "wgmma_e4m3_f16: wgmma without c or with a sign"},
+      {"90a", ", 1, 1, 1;", ", 0, 1, 1;", "wgmma_e4m3_f32: wgmma without c or with a sign"},
+      {"90a", "wgmma.wait_group.sync.aligned 0;", "", "wgmma_e4m3_f32: wgmma.wait_group.sync.aligned in PTX: 0, not 1"},
+      {"90a", "wgmma.wait_group.sync.aligned 0;", "wgmma.wait_group.sync.aligned 1;", "wgmma_e5m2_f32: does not wait for the last group"},
+      {"90a", "wgmma.fence.sync.aligned;", "", "wgmma_e4m3_f16: wgmma.fence.sync.aligned in PTX: 0, not 1"},
+      {"90a", "fence.proxy.async.shared::cta;", "", "wgmma_e4m3_f16: fence.proxy.async.shared::cta in PTX: 0, not 1"},
+      {"100a", "fence.proxy.async.shared::cta;", "", "tcgen05_nvf4: fence.proxy.async.shared::cta in PTX: 0, not 1"},
+      {"100a", "kind::mxf4.block_scale.scale_vec::2X", "kind::mxf4nvf4.block_scale.scale_vec::2X", "tcgen05_mxf4: tcgen05.mma.cta_group::1.kind::mxf4.block_scale.scale_vec::2X in PTX: 0, not 1"},
+      {"100a", ", 134481040;", ", 134479888;", "tcgen05_e5m2_f32: instruction descriptor: no mov.b32 "},
+      {"103a", "setp.ne.b32 p, 1, 0;", "setp.ne.b32 p, 0, 0;", "tcgen05_mx_e4m3: tcgen05.mma not under setp.ne.b32 p, 1, 0"},
+      {"103a", "tcgen05.mma.", "@q tcgen05.mma.", "tcgen05_e4m3_f16: tcgen05.mma not under setp.ne.b32 p, 1, 0"},
+      {"100a", "tcgen05.wait::st.sync.aligned;", "", "tcgen05_e4m3_f32: tcgen05.wait::st.sync.aligned in PTX: 0, not 1"},
+      {"100a", "tcgen05.wait::ld.sync.aligned;", "", "tcgen05_e4m3_f32: tcgen05.wait::ld.sync.aligned in PTX: 0, not 1"},
+      {"100a", "tcgen05.commit.", "tcgen05.shift.", "tcgen05_mxf4: tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 in PTX: 0, not 1"},
+      {"100a", "mbarrier.try_wait.", "mbarrier.test_wait.", "tcgen05_nvf4: mbarrier.try_wait.parity.shared::cta.b64 in PTX: 0, not 1"},
+      {"100a", "mbarrier.try_wait.", "ret;\nagain:\nmbarrier.try_wait.", "tcgen05_nvf4: mbarrier.try_wait is not repeated"},
+      {"103a", "// end inline asm", "bra out;", "tcgen05_e4m3_f32: mbarrier.try_wait is not repeated"},
+      {"100a", "bar.sync \t0;", "", "tcgen05_e4m3_f32: bar.sync in PTX: 0, not 3"},
+  };
+  for (const Change& change : changes) {
+    Compiled made = matrix().at({"mma", change.architecture});
+    std::size_t times = 0;
+    const std::string from = change.from, to = change.to;
+    for (std::size_t at = made.ptx.find(from); at != std::string::npos; at = made.ptx.find(from, at + to.size()), ++times) made.ptx.replace(at, from.size(), to);
+    EXPECT_NE(times, 0u) << from << " is not in the code for sm_" << change.architecture;
+    const std::string wrong = lines(wrong_in_mma(made, change.architecture));
+    EXPECT_NE(wrong.find(change.finding), std::string::npos) << change.architecture << " " << change.finding << "\n" << wrong;
+  }
+}
+
 TEST(Compile, AContractedFmaFailsTheAssertions) {
   const Compiled made = compiler().compile("mma", "90a", "-fmad=true");
   ASSERT_TRUE(made.assembled) << made.log;
@@ -146,10 +219,10 @@ TEST(Compile, AContractedFmaFailsTheAssertions) {
 TEST(Compile, MissingInstructionsFailTheAssertions) {
   const Compiled& made = matrix().at({"mma", "90"});
   const std::string sm120 = lines(wrong_in_mma(made, "120a")), sm100 = lines(wrong_in_mma(made, "100a"));
-  for (const char* wrong : {"mma_nvf4: OMMA: 0, not 1", "mma_mx_e4m3: QMMA with scales: 0, not 1", "mma_e2m1_f32: QMMA: 0, not 1", "mma_mxf4: its types in PTX: 0, not 1"}) {
+  for (const char* wrong : {"mma_nvf4: OMMA: 0, not 1", "mma_mx_e4m3: QMMA with scales: 0, not 1", "mma_e2m1_f32: QMMA: 0, not 1", "mma_mxf4: mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0 in PTX: 0, not 1"}) {
     EXPECT_NE(sm120.find(wrong), std::string::npos) << wrong << "\n" << sm120;
   }
-  for (const char* wrong : {"tcgen05_e4m3_f32: tcgen05.mma in the cubin: 0, not 1", "tcgen05_nvf4: tcgen05.cp in the cubin: 0, not 2", "tcgen05_mx_e4m3: tcgen05.dealloc: 0, not 1"}) {
+  for (const char* wrong : {"tcgen05_e4m3_f32: tcgen05.mma in the cubin: 0, not 1", "tcgen05_nvf4: tcgen05.cp in the cubin: 0, not 2", "tcgen05_mx_e4m3: tcgen05.dealloc.cta_group::1.sync.aligned.b32 in PTX: 0, not 1"}) {
     EXPECT_NE(sm100.find(wrong), std::string::npos) << wrong << "\n" << sm100;
   }
 }
@@ -165,6 +238,9 @@ TEST(Compile, OnlyInstructionsAreCounted) {
   EXPECT_EQ(count_instructions(body, "ex2.approx"), 1u);
   EXPECT_EQ(count_instructions(body, "mma.kind::x"), 1u);
   EXPECT_EQ(count_modifier(body, "ftz"), 1u);
+  EXPECT_EQ(statements_of(body), (std::vector<std::string>{".reg .f32 f<3>", "LOOP:", "@%p1 fma.rn.f32 f0, f1, f2, f0", "mma.kind::x.f32 {f0}, {f1}",
+                                                           "ex2.approx.ftz.f32 f0, f1", "@%p1 bra LOOP", "ret"}));
+  EXPECT_EQ(opcode_in("@%p1 fma.rn.f32 f0, f1, f2, f0"), "fma.rn.f32");
   EXPECT_EQ(count_instructions(ptx_of(ptx, "entry"), "fma"), 0u);
 }
 
