@@ -10,6 +10,7 @@
 namespace halfulp::gpu {
 namespace {
 constexpr const char* kHeader = "halfulp-cast-table-1";
+constexpr std::size_t kMostSteps = 1 << 20;
 }
 
 std::string text_of(const CastTable& table) {
@@ -19,16 +20,20 @@ std::string text_of(const CastTable& table) {
   return text.str();
 }
 
-CastTable read_cast_table(const std::string& data, const std::string& name) {
+CastTable read_cast_table(const std::string& data, const std::string& name, std::uint64_t sources) {
   const std::string path = data + "/casts/" + name + ".txt";
   std::istringstream in(read_prepared(path));
   std::string header;
   std::size_t count = 0;
   CastTable table;
-  if (!(in >> header >> count >> table.away_mismatches) || header != kHeader || count == 0) throw std::runtime_error("cannot read the table " + path);
+  const auto refuse = [&path](const char* why) { throw std::runtime_error("the table " + path + " " + why + "; make the data again with gpu_check_prepare"); };
+  if (!(in >> header >> count >> table.away_mismatches) || header != kHeader || count == 0 || count > kMostSteps) refuse("has no header");
   table.steps.resize(count);
   for (TableStep& step : table.steps) in >> step.first >> step.code;
-  if (!in || table.steps[0].first != 0) throw std::runtime_error("the table " + path + " is cut off or damaged");
+  if (!in || table.steps[0].first != 0) refuse("is cut off");
+  const auto rises = [](const TableStep& a, const TableStep& b) { return a.first >= b.first; };
+  if (std::adjacent_find(table.steps.begin(), table.steps.end(), rises) != table.steps.end()) refuse("does not rise from step to step");
+  if (table.steps.back().first >= sources) refuse("goes on behind the last source code");
   return table;
 }
 

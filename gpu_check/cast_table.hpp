@@ -18,8 +18,8 @@ struct CastTable {
 };
 
 std::string text_of(const CastTable& table);
-/// Reads DATA/casts/NAME.txt. Throws std::runtime_error.
-CastTable read_cast_table(const std::string& data, const std::string& name);
+/// Reads DATA/casts/NAME.txt, a table over `sources` codes. Throws std::runtime_error.
+CastTable read_cast_table(const std::string& data, const std::string& name, std::uint64_t sources);
 /// Digest of the right codes of positions [begin, begin + length) in one lane.
 std::uint64_t digest_of_run(const CastTable& table, const Domain& domain, std::uint64_t begin, std::uint64_t length, unsigned lane);
 

@@ -85,7 +85,8 @@ inline int run_main(int argc, char** argv) {
     if (!arguments.json.empty()) write_whole_file(arguments.json, json_of(facts, device, kTier));
     return kExitPassed;
   }
-  const StepReport report = step->run({arguments.data, arguments.output, arguments.quick, device, arguments.libraries});
+  StepReport report{step->name};
+  run_case(report, step->name, [&] { report = step->run({arguments.data, arguments.output, arguments.quick, device, arguments.libraries}); });
   std::fputs(text_of(report).c_str(), stdout);
   if (!arguments.json.empty()) write_whole_file(arguments.json, json_of(report, device, kTier));
   return exit_status(report);

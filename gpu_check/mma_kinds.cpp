@@ -1,11 +1,13 @@
 #include "gpu_check/mma_kinds.hpp"
 
+#include <algorithm>
 #include <sstream>
 #include <stdexcept>
 
 namespace halfulp::gpu {
 namespace {
 constexpr const char* kHeader = "halfulp-mma-tiles-1";
+constexpr std::uint32_t kMostTiles = 1 << 24;
 }
 
 void write_tiles(const std::string& path, const MmaTiles& tiles) {
@@ -31,6 +33,9 @@ MmaTiles read_tiles(const std::string& path, const MmaKind& kind) {
     MmaTiles::Class one;
     fields >> one.tiles >> one.diagonal;
     std::getline(fields >> std::ws, one.name);
+    if (!fields || one.tiles == 0 || one.tiles > kMostTiles - tiles.tiles() || one.diagonal > static_cast<std::uint32_t>(std::min(kind.m, kind.n))) {
+      throw std::runtime_error(path + ".txt has a class of tiles that cannot be, '" + line + "'; make the data again with gpu_check_prepare");
+    }
     tiles.classes.push_back(one);
   }
   const std::vector<std::uint32_t> words = read_words(path + ".bin");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,6 +36,18 @@ inline ResultRow row_named(std::string test) {
   ResultRow row;
   row.test = std::move(test);
   return row;
+}
+
+/// Runs a body that adds the rows of one test; what it throws becomes a failed row, and the tests after it still run.
+template <class Body>
+void run_case(StepReport& report, const std::string& test, Body body) {
+  try {
+    body();
+  } catch (const std::exception& error) {
+    ResultRow row = row_named(test);
+    row.first.emplace_back(error.what());
+    report.rows.push_back(row);
+  }
 }
 
 /// Exit statuses of the program and of run_device.sh.

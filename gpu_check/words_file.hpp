@@ -1,4 +1,5 @@
-// Prepared files: any bytes with a checksum at their end, so that one changed byte is an error that names the file; and 32-bit words in them.
+// Prepared files: any bytes, then the file's name and a checksum of both, so that one changed byte and one file in another's place are
+// errors that name the file; and 32-bit words in them.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +8,14 @@
 
 namespace halfulp::gpu {
 
-/// Writes `content` and its checksum. All of these throw std::runtime_error.
+/// Writes `content`, the name and the checksum. All of these throw std::runtime_error.
 void write_prepared(const std::string& path, const std::string& content);
-/// The content without its checksum; throws where it does not fit.
+/// The content alone; throws where the checksum does not fit, or the name.
 std::string read_prepared(const std::string& path);
+/// The checksum of a file that read_prepared takes, as 16 hexadecimal digits.
+std::string checksum_of_prepared(const std::string& path);
+/// FOLDER/FILE, the end of `path`: what a prepared file calls itself, wherever the data lie.
+std::string prepared_name(const std::string& path);
 
 /// Little-endian words as a prepared file.
 void write_words(const std::string& path, const std::vector<std::uint32_t>& words);

@@ -6,7 +6,9 @@
 #include <charconv>
 #include <sstream>
 #include <stdexcept>
+#include <utility>
 
+#include "gpu_check/attention/limits.hpp"
 #include "gpu_check/words_file.hpp"
 #include "halfulp/formats.hpp"
 
@@ -14,7 +16,6 @@ namespace halfulp::gpu {
 namespace {
 
 constexpr const char* kHeader = "halfulp attention 1";
-constexpr std::int64_t kMostWords = 1 << 28;
 
 template <class T>
 std::string text_of_value(const T& value) {
@@ -38,15 +39,19 @@ std::int64_t integer_of(const std::string& text) {
 }
 
 template <class T>
-void set_value(T& value, const std::string& text) {
+void set_value(T& value, const std::string& text, const char* name) {
   if constexpr (std::is_same_v<T, FormatSpec>) {
     const auto format = find_format(text);
     if (!format) throw std::runtime_error("unknown format " + text);
     value = format->spec;
   } else if constexpr (std::is_same_v<T, float>) {
-    value = std::bit_cast<float>(static_cast<std::uint32_t>(integer_of(text)));
+    std::uint32_t word = 0;
+    set_value(word, text, name);
+    value = std::bit_cast<float>(word);
   } else {
-    value = static_cast<T>(integer_of(text));
+    const std::int64_t number = integer_of(text);
+    if (!std::in_range<T>(number)) throw std::runtime_error(std::string(name) + " is " + text + ", beyond its range");
+    value = static_cast<T>(number);
   }
 }
 
@@ -91,43 +96,57 @@ void write_attention_file(const std::string& path, const AttentionFile& file) {
   write_prepared(path, text);
 }
 
-AttentionFile read_attention_file(const std::string& path) {
-  std::istringstream in(read_prepared(path));
+namespace {
+
+/// A row of `count` words and the new line after it.
+std::vector<std::uint32_t> words_of(std::istream& in, std::int64_t count, std::size_t most) {
+  if (count < 0 || static_cast<std::uint64_t>(count) > most) throw std::runtime_error("an array goes on behind the end");
+  std::string bytes(4 * static_cast<std::size_t>(count) + 1, '\0');
+  if (!in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) throw std::runtime_error("an array goes on behind the end");
+  std::vector<std::uint32_t> words(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    for (std::size_t j = 0; j < 4; ++j) words[i] |= static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[4 * i + j])) << (8 * j);
+  }
+  return words;
+}
+
+AttentionFile parsed(const std::string& content) {
+  std::istringstream in(content);
   std::string line;
-  if (!std::getline(in, line) || line != kHeader) throw std::runtime_error(path + ": not an attention file; make it with gpu_check_prepare");
+  if (!std::getline(in, line) || line != kHeader) throw std::runtime_error("not an attention file");
   AttentionFile file;
   std::map<std::string, std::string> numbers;
   while (std::getline(in, line)) {
-    std::istringstream words(line);
+    std::istringstream fields(line);
     std::string kind, name, value;
-    words >> kind >> name >> value;
-    if (kind == "plan") {
-      numbers[name] = value;
-      continue;
-    }
-    const std::int64_t count_or_less = kind == "input" || kind == "stage" ? integer_of(value) : -1;
-    if (count_or_less < 0 || count_or_less > kMostWords) throw std::runtime_error(path + ": cut short or damaged");
-    const auto count = static_cast<std::size_t>(count_or_less);
-    std::string bytes(4 * count + 1, '\0');
-    if (!in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) {
-      throw std::runtime_error(path + ": cut short or damaged");
-    }
-    std::vector<std::uint32_t>& array = (kind == "input" ? file.inputs : file.stages)[name];
-    for (std::size_t i = 0; i < count; ++i) {
-      std::uint32_t word = 0;
-      for (std::size_t j = 0; j < 4; ++j) word |= static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[4 * i + j])) << (8 * j);
-      array.push_back(word);
-    }
+    fields >> kind >> name >> value;
+    if (kind == "plan") numbers[name] = value;
+    else if (kind == "input" || kind == "stage") (kind == "input" ? file.inputs : file.stages)[name] = words_of(in, integer_of(value), content.size() / 4);
+    else throw std::runtime_error("a line that is neither plan, input nor stage");
   }
   for_each_member(file.plan, [&](const char* name, auto& value) {
     const auto found = numbers.find(name);
-    if (found == numbers.end()) throw std::runtime_error(path + ": no " + name);
-    set_value(value, found->second);
+    if (found == numbers.end()) throw std::runtime_error(std::string("no ") + name);
+    set_value(value, found->second, name);
   });
+  check_limits(file);
   for (const char* stage : kStageNames) {
-    if (file.stages[stage].size() != stage_size(file.plan, stage)) throw std::runtime_error(path + ": stage " + stage + " has another size");
+    if (file.stages[stage].size() != stage_size(file.plan, stage)) throw std::runtime_error(std::string("stage ") + stage + " has another size");
   }
   return file;
+}
+
+}  // namespace
+
+AttentionFile read_attention_file(const std::string& path, const AttentionCase* expected) {
+  const std::string content = read_prepared(path);
+  try {
+    AttentionFile file = parsed(content);
+    if (expected != nullptr) check_case(file, *expected);
+    return file;
+  } catch (const std::runtime_error& error) {
+    throw std::runtime_error(path + ": " + error.what() + "; make the data again with gpu_check_prepare");
+  }
 }
 
 std::string attention_path(const std::string& data, std::string_view case_name) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "gpu_check/attention/cases.hpp"
 #include "gpu_check/attention/plan.hpp"
 
 namespace halfulp::gpu {
@@ -28,9 +29,9 @@ std::size_t stage_size(const AttentionPlan& plan, std::string_view stage);
 /// "O_tile[row 3, tile 1, channel 5]".
 std::string stage_place(const AttentionPlan& plan, std::string_view stage, std::size_t index);
 
-/// Both throw std::runtime_error.
+/// Both throw std::runtime_error. What is read is within the limits of the kernels, and has the sizes of `expected` where that is given.
 void write_attention_file(const std::string& path, const AttentionFile& file);
-AttentionFile read_attention_file(const std::string& path);
+AttentionFile read_attention_file(const std::string& path, const AttentionCase* expected = nullptr);
 
 /// The file of a case under DATA: letters, digits and '_' of its name.
 std::string attention_path(const std::string& data, std::string_view case_name);

@@ -86,6 +86,9 @@ std::vector<Heuristic> CublasLtProduct::algorithms(int most, std::size_t workspa
   if (status == kSuccess) status = lt_.cublasLtMatmulAlgoGetHeuristic(context_, product_, a_, b_, d_, d_, preference, most, found.data(), &count);
   lt_.cublasLtMatmulPreferenceDestroy(preference);
   if (status != kNotSupported) check(status, "cublasLtMatmulAlgoGetHeuristic");
+  if (count < 0 || count > most) {
+    throw std::runtime_error("cublasLtMatmulAlgoGetHeuristic counts " + std::to_string(count) + " algorithms where at most " + std::to_string(most) + " were asked for");
+  }
   found.resize(status == kNotSupported ? 0 : static_cast<std::size_t>(count));
   std::erase_if(found, [](const Heuristic& each) { return each.status != kSuccess; });
   return found;

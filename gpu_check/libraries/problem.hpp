@@ -20,9 +20,10 @@ struct GemmProblem {
   std::size_t outputs() const { return static_cast<std::size_t>(m) * n; }
 };
 
-/// Files DATA/libraries/gemm_NUMBER.txt and .bin. Both throw std::runtime_error.
+/// Files DATA/libraries/gemm_NUMBER.txt and .bin, and their count. All throw std::runtime_error.
 void write_gemm_problems(const std::string& data, const std::vector<GemmProblem>& problems);
-std::vector<GemmProblem> read_gemm_problems(const std::string& data);
+std::size_t count_gemm_problems(const std::string& data);
+GemmProblem read_gemm_problem(const std::string& data, std::size_t number);
 
 /// Results of a library against a problem.
 struct GemmVerdict {

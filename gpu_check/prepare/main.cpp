@@ -1,6 +1,7 @@
 // gpu_check_prepare: writes the data that the steps read.
 #include "gpu_check/attention/prepare.hpp"
 #include "gpu_check/command_line.hpp"
+#include "gpu_check/file_list.hpp"
 #include "gpu_check/prepare/prepare.hpp"
 
 namespace {
@@ -24,6 +25,7 @@ int prepare(int argc, char** argv) {
   prepare_mufu(argv[1]);
   prepare_attention(argv[1]);
   prepare_libraries(argv[1]);
+  write_file_list(argv[1]);
   return kExitPassed;
 }
 

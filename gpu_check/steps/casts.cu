@@ -115,7 +115,7 @@ struct Sweep {
 Sweep sweep_of(const StepContext& context, const CastCase& cast, std::uint32_t random) {
   Sweep sweep{device_cast(cast, random), domain_of(format_spec(cast.from)), {}};
   for (int lane = 0; lane < cast.lanes; ++lane) {
-    sweep.tables.push_back(read_cast_table(context.data, table_name(cast, random_of_lane(cast, random, lane))));
+    sweep.tables.push_back(read_cast_table(context.data, table_name(cast, random_of_lane(cast, random, lane)), sweep.domain.size()));
   }
   return sweep;
 }
@@ -156,16 +156,18 @@ StepReport run_self_test(const StepContext& context) {
   StepReport report{"self_test"};
   for (const CastCase& cast : kCastCases) {
     if (cast.method != CastMethod::engine || policy_of(cast).rounding != Rounding::ties_to_even || format_spec(cast.from).width < 16) continue;
-    Sweep sweep = sweep_of(context, cast, 0);
-    sweep.cast.policy.rounding = Rounding::ties_to_away;
-    ResultRow row = row_named("ties away: " + name_of(cast));
-    const bool all = sample_size(context, sweep.domain) == sweep.domain.size();
-    judge(sweep, all ? spread(sweep.domain, sweep.domain.size()) : thresholds(sweep.tables), row, 2);
-    const std::uint64_t known = sweep.tables[0].away_mismatches;
-    const bool caught = row.mismatches == known && row.digest != row.expected_digest && known != 0;
-    row.status = caught ? Status::passed : Status::failed;
-    row.note = "must be exactly " + std::to_string(known);
-    report.rows.push_back(row);
+    run_case(report, "ties away: " + name_of(cast), [&] {
+      ResultRow row = row_named("ties away: " + name_of(cast));
+      Sweep sweep = sweep_of(context, cast, 0);
+      sweep.cast.policy.rounding = Rounding::ties_to_away;
+      const bool all = sample_size(context, sweep.domain) == sweep.domain.size();
+      judge(sweep, all ? spread(sweep.domain, sweep.domain.size()) : thresholds(sweep.tables), row, 2);
+      const std::uint64_t known = sweep.tables[0].away_mismatches;
+      const bool caught = row.mismatches == known && row.digest != row.expected_digest && known != 0;
+      row.status = caught ? Status::passed : Status::failed;
+      row.note = "must be exactly " + std::to_string(known);
+      report.rows.push_back(row);
+    });
   }
   return report;
 }
@@ -183,14 +185,16 @@ StepReport run_casts(const StepContext& context) {
       report.rows.push_back(row);
       continue;
     }
-    for (std::uint32_t i = 0; i < random_words(cast); ++i) {
-      const Sweep sweep = sweep_of(context, cast, cast.random_bits == 0 ? 0 : kRandomWords[i]);
-      const std::uint64_t inputs = sample_size(context, sweep.domain);
-      judge(sweep, spread(sweep.domain, inputs), row);
-      if (inputs != sweep.domain.size()) judge(sweep, thresholds(sweep.tables), row);
-    }
-    row.status = row.mismatches == 0 && row.digest == row.expected_digest && row.inputs != 0 && row.first.empty() ? Status::passed : Status::failed;
-    report.rows.push_back(row);
+    run_case(report, name_of(cast), [&] {
+      for (std::uint32_t i = 0; i < random_words(cast); ++i) {
+        const Sweep sweep = sweep_of(context, cast, cast.random_bits == 0 ? 0 : kRandomWords[i]);
+        const std::uint64_t inputs = sample_size(context, sweep.domain);
+        judge(sweep, spread(sweep.domain, inputs), row);
+        if (inputs != sweep.domain.size()) judge(sweep, thresholds(sweep.tables), row);
+      }
+      row.status = row.mismatches == 0 && row.digest == row.expected_digest && row.inputs != 0 && row.first.empty() ? Status::passed : Status::failed;
+      report.rows.push_back(row);
+    });
   }
   return report;
 }

@@ -31,9 +31,11 @@ ResultRow judged(const std::string& test, const GemmProblem& problem, const Laun
   return row;
 }
 
+std::string name_of(const GemmProblem& problem, bool fast) { return "cuBLASLt e4m3, " + problem.name + (fast ? ", fast accumulation" : ""); }
+
 /// One row for each algorithm that the library offers for the product.
 void judge_product(const CublasLt& library, const GemmProblem& problem, bool fast, StepReport& report) {
-  const std::string name = "cuBLASLt e4m3, " + problem.name + (fast ? ", fast accumulation" : "");
+  const std::string name = name_of(problem, fast);
   const Buffer<std::uint32_t> a("a", problem.a), b("b", problem.b);
   const Buffer<float> scale_a("scale of a", std::vector<float>{problem.scale_a}), scale_b("scale of b", std::vector<float>{problem.scale_b});
   Buffer<std::uint8_t> workspace("workspace", kWorkspaceBytes);
@@ -41,11 +43,19 @@ void judge_product(const CublasLt& library, const GemmProblem& problem, bool fas
   const auto algorithms = product.algorithms(kAlgorithms, kWorkspaceBytes);
   if (algorithms.empty()) report.rows.push_back(skipped(name, "the library has no algorithm for it on this device"));
   for (const cublas_lt::Heuristic& algorithm : algorithms) {
+    const std::string test = name + " (" + product.text_of(algorithm.algorithm) + ")";
+    if (algorithm.workspace > kWorkspaceBytes) {
+      ResultRow row = row_named(test);
+      row.first.push_back("the library offers an algorithm with a workspace of " + std::to_string(algorithm.workspace) + " bytes where at most " +
+                          std::to_string(kWorkspaceBytes) + " were allowed; it was not run");
+      report.rows.push_back(row);
+      continue;
+    }
     Buffer<std::uint32_t> d("d", std::vector<std::uint32_t>(problem.outputs(), 0x7fffffff));
     std::uint32_t* const output = d.output_address();
     std::uint8_t* const scratch = workspace.scratch_address();
     const Launched launched = call_library("cublasLtMatmul", [&] { return product.start(algorithm, a.address(), b.address(), output, scratch); });
-    report.rows.push_back(judged(name + " (" + product.text_of(algorithm.algorithm) + ")", problem, launched, d.download()));
+    report.rows.push_back(judged(test, problem, launched, d.download()));
   }
 }
 
@@ -53,7 +63,12 @@ void judge_product(const CublasLt& library, const GemmProblem& problem, bool fas
 
 StepReport run_libraries(const StepContext& context) {
   StepReport report{"libraries", {}, true};
-  const std::vector<GemmProblem> problems = read_gemm_problems(context.data);
+  std::vector<GemmProblem> problems;
+  run_case(report, "cuBLASLt", [&] {
+    for (std::size_t i = 0, count = count_gemm_problems(context.data); i < count; ++i) {
+      run_case(report, "cuBLASLt, product " + std::to_string(i), [&] { problems.push_back(read_gemm_problem(context.data, i)); });
+    }
+  });
   // The shim's memory is the CPU's: only a stand-in that was named may have it.
   if (!kOnDevice && context.libraries.empty()) {
     report.rows.push_back(skipped("cuBLASLt", "no device, and --libraries names no stand-in"));
@@ -66,13 +81,7 @@ StepReport run_libraries(const StepContext& context) {
   }
   for (const GemmProblem& problem : problems) {
     for (const bool fast : {false, true}) {
-      try {
-        judge_product(library, problem, fast, report);
-      } catch (const std::runtime_error& error) {
-        ResultRow row = row_named("cuBLASLt e4m3, " + problem.name + (fast ? ", fast accumulation" : ""));
-        row.first.emplace_back(error.what());
-        report.rows.push_back(row);
-      }
+      run_case(report, name_of(problem, fast), [&] { judge_product(library, problem, fast, report); });
     }
   }
   for (ResultRow& row : report.rows) {

@@ -153,14 +153,13 @@ StepReport run_mma(const StepContext& context) {
       skip("the kernels were not compiled for sm_" + std::to_string(context.device.architecture) + "a: build with that --arch");
       continue;
     }
-    const MmaTiles tiles = read_tiles(tiles_path(context.data, kind, family), kind);
-    TileBuffers buffers(tiles);
-    const Launched launched = each.run(buffers);
-    if (launched.no_image) {
-      skip("no kernel image for this device");
-      continue;
-    }
-    judge(kind, tiles, buffers.d.download(), launched, report);
+    run_case(report, std::string(kind.name), [&] {
+      const MmaTiles tiles = read_tiles(tiles_path(context.data, kind, family), kind);
+      TileBuffers buffers(tiles);
+      const Launched launched = each.run(buffers);
+      if (launched.no_image) skip("no kernel image for this device");
+      else judge(kind, tiles, buffers.d.download(), launched, report);
+    });
   }
   return report;
 }

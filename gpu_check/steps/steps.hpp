@@ -15,10 +15,7 @@ struct StepContext {
   std::string libraries = {};  ///< folder of libraries to judge; empty: where the loader looks (on the host: nowhere)
 };
 
-/// The folders under StepContext::data.
-inline constexpr const char* kPreparedFolders[] = {"casts", "mma", "mufu", "attention", "libraries"};
-
-/// Every prepared file has the checksum at its end.
+/// Every prepared file is there, is what its name says, and has the checksum at its end.
 StepReport run_data(const StepContext& context);
 /// A cast with ties rounded away must yield exactly its known number of mismatches.
 StepReport run_self_test(const StepContext& context);

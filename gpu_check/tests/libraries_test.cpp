@@ -20,7 +20,11 @@ class Libraries : public ::testing::Test {
     prepare_libraries(folder());
   }
   static const std::vector<GemmProblem>& problems() {
-    static const std::vector<GemmProblem> read = read_gemm_problems(folder());
+    static const std::vector<GemmProblem> read = [] {
+      std::vector<GemmProblem> all;
+      for (std::size_t i = 0, count = count_gemm_problems(folder()); i < count; ++i) all.push_back(read_gemm_problem(folder(), i));
+      return all;
+    }();
     return read;
   }
   static void TearDownTestSuite() { std::filesystem::remove_all(folder()); }
@@ -125,6 +129,21 @@ TEST_F(Libraries, TwoRunsMustAgreeAndStayInsideD) {
   EXPECT_NE(unsteady.rows[0].first[0].find("cublasLtMatmul: result depends on the order of threads: d: byte "), std::string::npos) << unsteady.rows[0].first[0];
   EXPECT_EQ(failed(overrun), overrun.rows.size());
   EXPECT_NE(overrun.rows[0].first[0].find("write outside a buffer: 4 bytes beside d"), std::string::npos) << overrun.rows[0].first[0];
+}
+
+TEST_F(Libraries, CountsAndWorkspacesThatCannotBeAreRefused) {
+  for (const auto& [fault, number] : {std::pair("many", "1000"), std::pair("negative", "-1")}) {
+    const StepReport report = run(fault);
+    ASSERT_EQ(report.rows.size(), 14u);
+    EXPECT_EQ(failed(report), 14u);
+    EXPECT_EQ(report.rows[0].first[0], std::string("cublasLtMatmulAlgoGetHeuristic counts ") + number + " algorithms where at most 4 were asked for");
+  }
+  const StepReport report = run("workspace");
+  ASSERT_EQ(report.rows.size(), 28u);
+  for (std::size_t i = 0; i < report.rows.size(); ++i) {
+    EXPECT_EQ(report.rows[i].status, i % 2 == 0 ? Status::failed : Status::passed) << text_of(report);
+  }
+  EXPECT_EQ(report.rows[0].first[0], "the library offers an algorithm with a workspace of 1099511627776 bytes where at most 4096 were allowed; it was not run");
 }
 
 TEST_F(Libraries, WhatCannotRunIsSaid) {

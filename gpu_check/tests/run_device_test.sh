@@ -34,10 +34,26 @@ HALFULP_TEST_FAULT=scale check --data "$work/data" --out "$work/library" --host 
 [ $? -eq 1 ] || fail "a library that drops a scale passes"
 grep -q '^FAILED .*scales 2^-3 and 2^5' "$work/log" || fail "the product is not named"
 
-# The thresholds of another cast: the run fails and names the input.
-table=$work/data/casts/f32_e4m3_cuda_satfinite.txt
+# Prints the content of a prepared file under a name, with the checksum (FNV-1a) that fits.
+prepared() {  # NAME
+  local byte state=$((0xcbf29ce484222325))
+  { cat; echo "name $1"; } >"$work/named"
+  for byte in $(od -An -v -tu1 "$work/named"); do state=$(((state ^ byte) * 0x100000001b3)); done
+  cat "$work/named"
+  printf 'checksum %016x\n' $state
+}
+
+# The table of another cast in a table's place: the step says which it is, in the report too, and the other casts are judged.
+table=$work/data/casts/f32_e4m3_cuda_satfinite.txt other=$work/data/casts/f32_e4m3_cuda_nosat.txt
 cp "$table" "$work/saved"
-cp "$work/data/casts/f32_e4m3_cuda_nosat.txt" "$table"
+cp "$other" "$table"
+"$host" --step self_test --data "$work/data" --json "$work/exchanged.json" >"$work/log" 2>&1
+[ $? -eq 1 ] || fail "the table of another cast is taken"
+grep -q 'it is the file casts/f32_e4m3_cuda_nosat.txt' "$work/exchanged.json" && grep -q '"status": "passed"' "$work/exchanged.json" || fail "the report does not say which"
+
+# Under the right name: the run fails and names the input.
+sed '/^name /,$d' "$other" | prepared casts/f32_e4m3_cuda_nosat.txt | cmp -s - "$other" || fail "the test writes other files than gpu_check_prepare"
+sed '/^name /,$d' "$other" | prepared casts/f32_e4m3_cuda_satfinite.txt >"$table"
 check --data "$work/data" --out "$work/wrong" --host "$host"
 [ $? -eq 1 ] || fail "wrong thresholds are not found"
 grep -q '^FAILED .*f32->e4m3 cuda_satfinite' "$work/log" && grep -q 'input [0-9a-f]\{8\}: right' "$work/log" || fail "the input is not named"
@@ -51,8 +67,15 @@ printf '\377' | dd of="$tiles" bs=1 seek=1001 conv=notrunc 2>/dev/null
 cmp -s "$tiles" "$work/saved" && { printf '\0' | dd of="$tiles" bs=1 seek=1001 conv=notrunc 2>/dev/null; }
 check --data "$work/data" --out "$work/damaged" --host "$host" --quick
 [ $? -eq 1 ] || fail "a changed byte is not found"
-grep -q "$tiles is damaged" "$work/log" || fail "the damaged file is not named"
+grep -q "$tiles is damaged" "$work/log" && grep -q "$tiles is damaged" "$work/damaged/report.json" || fail "the damaged file is not named"
 cp "$work/saved" "$tiles"
+
+# The one file of a step: its report has a failed row that says why.
+cp "$work/data/mufu/exp2_table.bin" "$work/saved"
+rm "$work/data/mufu/exp2_table.bin"
+"$host" --step mufu --data "$work/data" --json "$work/mufu.json" >"$work/log" 2>&1
+[ $? -eq 1 ] && grep -q '"status": "failed".*cannot read .*exp2_table.bin' "$work/mufu.json" || fail "the report of mufu does not say that its file is missing"
+cp "$work/saved" "$work/data/mufu/exp2_table.bin"
 
 # A step that does not end is cut, the others are reported, and the run is incomplete.
 cat >"$work/slow" <<END

@@ -1,6 +1,6 @@
 // Plays cuBLASLt on the CPU for tests: FP8 products by the accumulation engine, promoted every 128 unless fast accumulation is asked for.
 // HALFULP_TEST_FAULT makes it lie: scale (left out), f16 (accumulated in f16), order (float32, one product after the other: no lie, no
-// Hopper), unsteady (another result every time), overrun (a word behind D), fail (a status), unsupported (no algorithm).
+// Hopper), unsteady (another result every time), overrun (a word behind D), fail (a status), unsupported (no algorithm), many and negative (counts of algorithms), workspace (2^40 bytes for the first of two).
 #include <bit>
 #include <cstdint>
 #include <cstdlib>
@@ -99,9 +99,10 @@ int cublasLtMatmulAlgoGetHeuristic(void*, void* product, void* a, void* b, void*
   if (fault("unsupported") || !is_supported(*static_cast<Product*>(product), *static_cast<Layout*>(a), *static_cast<Layout*>(b), *static_cast<Layout*>(d))) {
     return kNotSupported;
   }
-  if (most < 1) return kInvalid;
-  results[0] = Result{{7, 3, 1}, 0, kSuccess, 1.0f, {}};
-  *found = 1;
+  if (most < 2) return kInvalid;
+  results[0] = results[1] = Result{{7, 3, 1}, 0, kSuccess, 1.0f, {}};
+  if (fault("workspace")) results[0].workspace = std::size_t{1} << 40;
+  *found = fault("many") ? 1000 : fault("negative") ? -1 : fault("workspace") ? 2 : 1;
   return kSuccess;
 }
 
