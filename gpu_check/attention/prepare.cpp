@@ -7,6 +7,7 @@
 #include <random>
 #include <stdexcept>
 
+#include "gpu_check/attention/edges.hpp"
 #include "halfulp/accumulation/models.hpp"
 #include "halfulp/attention/kernel.hpp"
 #include "halfulp/attention/presets.hpp"
@@ -208,16 +209,11 @@ AttentionFile make_attention_file(const AttentionCase& each, std::uint32_t dead)
     file.inputs["v"] = maker.codes(p.pv.b, static_cast<std::size_t>(p.kv_heads) * p.keys * p.value_dim);
   }
   file.inputs["q"] = maker.codes(p.qk.a, static_cast<std::size_t>(p.rows()) * p.head_dim);
-  if (each.specials) {
-    // The last key: a causal row before the last does not see it, and reads nothing of it.
-    for (std::uint32_t head = 0; head < p.kv_heads; ++head) {
-      for (std::uint32_t d = 0; d < p.value_dim; d += 3) file.inputs["v"][((head + 1) * p.keys - 1) * p.value_dim + d] = 0x7f;
-    }
-  }
   const float typical = p.qk.scheme == kIntegerProduct ? 0x1p-13f : 0.25f;
   file.inputs["logit_scale"] = maker.numbers(typical * 0.75f, typical * 1.25f, p.query_heads);
   file.inputs["v_scale"] = maker.numbers(0.1f, 2.0f, static_cast<std::size_t>(p.kv_heads) * p.value_dim);
   file.inputs["sink"] = maker.numbers(-4.0f, 8.0f, p.query_heads);
+  set_edge(file, each.edge);
 
   const std::vector<float> logit_scale = floats(file.input("logit_scale")), v_scale = floats(file.input("v_scale")), sink = floats(file.input("sink"));
   attention::Problem problem;

@@ -121,7 +121,7 @@ HALFULP_DEVICE void load_values(const AttentionPlan& p, const typename Traits::C
 }
 
 /// Steps 3 to 6 and 8 for the keys of a tile; exports S and m, alpha.
-template <class Code>
+template <int kFault, class Code>
 HALFULP_DEVICE void new_maximum(const AttentionPlan& p, Row& row, unsigned begin, unsigned n, unsigned tile, const Work<Code>& work,
                                 const StageBuffers& out) {
   const unsigned lane = threadIdx.x % 8;
@@ -148,20 +148,22 @@ HALFULP_DEVICE void new_maximum(const AttentionPlan& p, Row& row, unsigned begin
     const float other = __shfl_xor_sync(0xffffffffu, candidate, step);
     const int other_at = __shfl_xor_sync(0xffffffffu, at, step);
     bad |= __shfl_xor_sync(0xffffffffu, bad, step);
-    if (other > candidate || (other == candidate && other_at < at)) {
+    if (other > candidate || (kFault != kAnyZero && other == candidate && other_at < at)) {
       candidate = other;
       at = other_at;
     }
   }
-  if (bad != 0) candidate = float_of(kNanWord);
-  const float distance = candidate - before;
-  const bool stays = p.has_threshold != 0 && before != kMinusInfinity && candidate == candidate && !(distance * row.L > p.threshold);
+  if (kFault != kSpecialScores && bad != 0) candidate = float_of(kNanWord);
+  const float rise = (candidate - before) * row.L;
+  const bool below = kFault == kStaleMaximum || (p.has_threshold != 0 && !(kFault == kThresholdMet ? rise >= p.threshold : rise > p.threshold));
+  const bool stays = below && before != kMinusInfinity && candidate == candidate;
   if (!stays) row.m = candidate;
   float alpha = 1;
   if (before != kMinusInfinity && word_of(row.m) != word_of(before)) {
     alpha = rescale_factor(before, row.m, row.L);
     row.l = one_nan(row.l * alpha);
-    for (unsigned d = lane; d < p.value_dim && row.exists; d += 8) {
+    const unsigned channels = kFault == kLastChannel ? p.value_dim - 1 : p.value_dim;
+    for (unsigned d = lane; d < channels && row.exists; d += 8) {
       const unsigned i = row.index * kMaxDim + d;
       work.O[i] = times(work.O[i], alpha);
     }
@@ -275,7 +277,7 @@ HALFULP_DEVICE void run_item(const AttentionPlan& p, const typename Traits::Cach
           work.weights[r * kMaxTile + k] = p.qk.scheme == kIntegerProduct ? static_cast<float>(static_cast<std::int32_t>(word)) : float_of(word);
         });
     __syncthreads();
-    new_maximum(p, row, begin, n, tile, work, out);
+    new_maximum<kFault>(p, row, begin, n, tile, work, out);
     weigh<kFault>(p, row, begin, n, tile, work, out);
     add_values<Traits, kFault>(p, cache, item, begin, end, work);
     for (unsigned d = lane; d < p.value_dim && row.exists; d += 8) {
@@ -311,10 +313,10 @@ HALFULP_KERNEL attention_parts(AttentionPlan p, typename Traits::Cache cache, At
   }
 }
 
-/// Joins the parts of a row, ascending, and ends it (step 11); any number of blocks and threads. A part that saw nothing adds
-/// nothing.
-HALFULP_KERNEL attention_combine(AttentionPlan p, In<float> logit_scale, In<float> v_scale, In<std::uint32_t> part_m,
-                                 In<std::uint32_t> part_sum, In<std::uint32_t> part_O, StageBuffers out) {
+/// Joins the parts of a row, ascending, and ends it (step 11). A part that saw nothing adds nothing.
+template <int kFault>
+HALFULP_DEVICE void join_parts(const AttentionPlan& p, const In<float>& logit_scale, const In<float>& v_scale, const In<std::uint32_t>& part_m,
+                               const In<std::uint32_t>& part_sum, const In<std::uint32_t>& part_O, const StageBuffers& out) {
   for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < static_cast<std::size_t>(p.rows()) * p.value_dim;
        i += static_cast<std::size_t>(gridDim.x) * blockDim.x) {
     const std::size_t row = i / p.value_dim, d = i % p.value_dim, first = row * p.parts();
@@ -325,8 +327,8 @@ HALFULP_KERNEL attention_combine(AttentionPlan p, In<float> logit_scale, In<floa
       const float part_max = float_of(part_m[part]);
       float other_sum = float_of(part_sum[part]);
       std::uint32_t other_O = part_O[part * p.value_dim + d];
-      if (part_max == kMinusInfinity) continue;
-      if (m == kMinusInfinity) {
+      if (kFault != kEmptyPart && part_max == kMinusInfinity) continue;
+      if (kFault != kEmptyPart && m == kMinusInfinity) {
         m = part_max;
         sum = other_sum;
         O = other_O;
@@ -357,6 +359,12 @@ HALFULP_KERNEL attention_combine(AttentionPlan p, In<float> logit_scale, In<floa
     out.row_sum[row] = word_of(sum);
     out.m_last[row] = word_of(m);
   }
+}
+
+/// Any number of blocks and threads.
+HALFULP_KERNEL attention_combine(AttentionPlan p, In<float> logit_scale, In<float> v_scale, In<std::uint32_t> part_m,
+                                 In<std::uint32_t> part_sum, In<std::uint32_t> part_O, StageBuffers out) {
+  join_parts<kNoFault>(p, logit_scale, v_scale, part_m, part_sum, part_O, out);
 }
 
 }  // namespace halfulp::gpu

@@ -14,6 +14,12 @@ enum Fault : int {
   kWrongIndex,      ///< keys of a neighbour: token, slot or group
   kLibraryExp2,     ///< exp2f of the C library for the weights
   kDeadSlot,        ///< values behind the end and of keys that are not visible take part, with weight 0
+  kSpecialScores,   ///< NaN and infinite scores are taken like numbers
+  kThresholdMet,    ///< the maximum moves at the threshold, not above it
+  kAnyZero,         ///< of equal maxima every lane keeps its own, not the first
+  kEmptyPart,       ///< a part that saw nothing is joined like any other
+  kStaleMaximum,    ///< the first maximum is kept
+  kLastChannel,     ///< alpha leaves the last channel of O out
 };
 
 /// [KV head, token, channel].

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <set>
 
 #include "gpu_check/attention/prepare.hpp"
 #include "gpu_check/attention/run.hpp"
@@ -78,6 +79,105 @@ TYPED_TEST(AttentionFaults, ADeadSlotThatIsReadIsNamed) {
   const bool outside = !outcome.faults.empty() && outcome.faults[0].find("attention_parts: out of range: ") == 0;
   const bool in_O = !outcome.first.empty() && outcome.first[0].find("O_tile[row ") == 0 && outcome.first[0].find("got 7fffffff") != std::string::npos;
   EXPECT_TRUE(outside || in_O) << text_of(outcome);
+}
+
+/// A fault in steps 4, 5 or 8, the case that leads there, and the first word that it changes.
+template <int kFault>
+std::string first_word(std::string_view case_name) {
+  set_modelled_architecture(90);
+  const AttentionOutcome outcome = run_attention_kernel<Prefill, kFault>(make_attention_file(case_named(case_name)), 2);
+  EXPECT_TRUE(outcome.faults.empty()) << text_of(outcome);
+  return outcome.first.empty() ? "" : outcome.first[0].substr(0, outcome.first[0].find(": "));
+}
+
+TEST(AttentionEdges, EachFaultChangesTheWordThatItsCaseIsFor) {
+  EXPECT_EQ(first_word<kSpecialScores>("NaN in K and Q"), "m[row 0, tile 0]");
+  EXPECT_EQ(first_word<kSpecialScores>("Inf in K and Q"), "m[row 0, tile 0]");
+  EXPECT_EQ(first_word<kThresholdMet>("at the threshold"), "m[row 0, tile 1]");
+  EXPECT_EQ(first_word<kAnyZero>("maxima of both zeros"), "m[row 0, tile 0]");
+  EXPECT_EQ(first_word<kStaleMaximum>("at the threshold"), "m[row 0, tile 2]");
+  EXPECT_EQ(first_word<kLastChannel>("reference"), "O_tile[row 0, tile 1, channel 23]");
+}
+
+/// The cases are at their edges: rows with and without the edge, by what the reference says.
+TEST(AttentionEdges, AreReached) {
+  using Words = std::vector<std::uint32_t>;
+  for (const char* name : {"NaN in K and Q", "Inf in K and Q"}) {
+    Words nan_rows;
+    const AttentionFile file = make_attention_file(case_named(name));
+    for (std::uint32_t row = 0; row < file.plan.rows(); ++row) {
+      if (file.stages.at("m_last")[row] == kNanWord) nan_rows.push_back(row);
+    }
+    EXPECT_EQ(nan_rows, (Words{0, 2, 3, 6, 7})) << name;
+  }
+  std::set<std::uint32_t> infinite;
+  const AttentionFile e5m2 = make_attention_file(case_named("Inf in K and Q"));
+  for (const std::uint32_t row : {2u, 6u}) infinite.insert(e5m2.stages.at("S")[row * e5m2.plan.keys + e5m2.plan.keys - 2]);
+  EXPECT_EQ(infinite, (std::set<std::uint32_t>{0x7f800000, 0xff800000}));
+
+  EXPECT_EQ(make_attention_file(case_named("maxima of both zeros")).stages.at("m_last"), (Words{0x80000000, 0, 0x80000000, 0}));
+
+  const AttentionFile threshold = make_attention_file(case_named("at the threshold"));
+  Words moved;
+  for (std::uint32_t row = 0; row < threshold.plan.rows(); row += threshold.plan.queries) {
+    const Words& m = threshold.stages.at("m");
+    moved.push_back(m[row * 3 + 1] != m[row * 3] ? 1 : 0);
+    EXPECT_NE(m[row * 3 + 2], m[row * 3]) << row;
+  }
+  EXPECT_EQ(moved, (Words{0, 1, 0, 0, 0}));
+
+  const AttentionFile parts = make_attention_file(case_named("empty parts"));
+  std::set<std::uint32_t> empty;  // bit i: the row sees nothing of part i
+  for (std::uint32_t row = 0; row < parts.plan.rows(); ++row) {
+    std::uint32_t none = 0;
+    for (std::uint32_t part = 0; part < parts.plan.parts(); ++part) none |= 1u << part;
+    const Words& P = parts.stages.at("P");
+    for (std::uint32_t key = 0; key < parts.plan.keys; ++key) {
+      if (P[row * parts.plan.keys + key] != 0) none &= ~(1u << key / parts.plan.part_keys());
+    }
+    empty.insert(none);
+  }
+  for (const std::uint32_t before_and_behind : {1u, 4u, 6u}) EXPECT_EQ(empty.count(before_and_behind), 1u) << before_and_behind;
+}
+
+template <int kFault>
+HALFULP_KERNEL joined(AttentionPlan p, In<float> logit_scale, In<float> v_scale, In<std::uint32_t> m, In<std::uint32_t> sum, In<std::uint32_t> O,
+                      StageBuffers out) {
+  join_parts<kFault>(p, logit_scale, v_scale, m, sum, O, out);
+}
+
+/// One row, `parts` parts of which all but part `at` saw nothing. O of that one is -0 and -2: no unit leaves -0 (a sum of zero is
+/// +0), so no problem leads here. The words of O, row_sum, m_last.
+template <int kFault>
+std::vector<std::uint32_t> join(std::uint32_t parts, std::size_t at) {
+  AttentionPlan plan;
+  plan.value_dim = 2, plan.tile = plan.split = 16, plan.keys = parts * 16;
+  plan.out = spec_of("f32");
+  std::vector<std::uint32_t> m(parts, 0xff800000), sum(parts), O(parts * 2);
+  m[at] = word_of(1.5f), sum[at] = word_of(3), O[2 * at] = 0x80000000, O[2 * at + 1] = word_of(-2);
+  const Buffer<float> L("logit_scale", std::vector<float>{0.25f}), v_scale("v_scale", std::vector<float>{1, 1});
+  const Buffer<std::uint32_t> part_m("part m", m), part_sum("part sum", sum), part_O("part O", O);
+  const StageMemory stages(plan);
+  const Launched launched = launch("joined", joined<kFault>, {1, 64}, plan, L.in(), v_scale.in(), part_m.in(), part_sum.in(), part_O.in(), stages.all());
+  EXPECT_TRUE(launched.faults.empty());
+  std::vector<std::uint32_t> words;
+  for (const char* stage : {"O", "row_sum", "m_last"}) {
+    for (const std::uint32_t word : stages.buffer(stage).download()) words.push_back(word);
+  }
+  return words;
+}
+
+TEST(AttentionParts, ThatSawNothingAddNothing) {
+  set_modelled_architecture(90);
+  const std::vector<std::uint32_t> alone = join<kNoFault>(1, 0);
+  ASSERT_EQ(alone[0], 0x80000000);
+  for (std::size_t at = 0; at < 3; ++at) {
+    EXPECT_EQ(join<kNoFault>(3, at), alone) << at;
+    std::vector<std::uint32_t> wrong = join<kEmptyPart>(3, at);
+    EXPECT_EQ(wrong[0], 0u) << "the fault was meant to lose the sign of O[row 0, channel 0]";
+    wrong[0] = alone[0];
+    EXPECT_EQ(wrong, alone) << at;
+  }
 }
 
 /// Slots without a token hold anything; not even NaN or the page behind the end of the table reach a stage.
