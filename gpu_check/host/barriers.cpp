@@ -21,11 +21,6 @@ std::string thread_list(const Block& block, Chosen chosen) {
   return text.empty() ? "none" : text;
 }
 
-std::string line_of(const Where& where) {
-  const std::string file = where.file;
-  return file.substr(file.find_last_of('/') + 1) + ":" + std::to_string(where.line);
-}
-
 bool same_place(const Where& a, const Where& b) { return a.line == b.line && std::strcmp(a.file, b.file) == 0; }
 
 /// True when every thread of the block waits at one block barrier; they are then let go.
@@ -92,7 +87,7 @@ std::string divergence_of(const Block& block) {
   const auto ended = [](const Fiber& f) { return f.state == State::done; };
   const auto elsewhere = [&](const Fiber& f) { return !ended(f) && !waits_there(f); };
   return "block " + std::to_string(blockIdx.x) + ": threads " + thread_list(block, waits_there) + " wait at the " +
-         (first.state == State::at_block_barrier ? "block" : "warp") + " barrier of " + line_of(first.where) + "; ended: " + thread_list(block, ended) +
+         (first.state == State::at_block_barrier ? "block" : "warp") + " barrier of " + first.where.text() + "; ended: " + thread_list(block, ended) +
          "; at another barrier: " + thread_list(block, elsewhere);
 }
 

@@ -19,6 +19,11 @@ Block& this_block() { return block; }
 
 std::string Access::text() const { return "thread " + std::to_string(thread) + " of block " + std::to_string(block); }
 
+std::string Where::text() const {
+  const std::string path = file;
+  return path.substr(path.find_last_of('/') + 1) + ":" + std::to_string(line);
+}
+
 Access current_access(bool atomic) {
   const Fiber& fiber = block.fiber();
   return {blockIdx.x, block.running, fiber.epoch, fiber.warp_epoch, atomic};
@@ -52,6 +57,8 @@ Memory* shared_memory_at(std::uint32_t address, std::uint32_t& first_byte) {
   }
   return nullptr;
 }
+
+TensorUnit& tensor_unit() { return block.tensor; }
 
 std::uint32_t shared_address_of(const Memory& memory) {
   for (const SharedArray& array : block.shared) {

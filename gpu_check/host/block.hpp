@@ -6,6 +6,7 @@
 
 #include "gpu_check/host/fiber.hpp"
 #include "gpu_check/host/memory.hpp"
+#include "gpu_check/host/tensor_unit.hpp"
 
 namespace halfulp::gpu::host {
 
@@ -34,6 +35,7 @@ struct Block {
   const std::function<void()>* body = nullptr;
   Faults* faults = nullptr;
   std::vector<SharedArray> shared;
+  TensorUnit tensor;
   std::vector<std::array<std::byte, kLaneBytes>> lanes;
 
   Fiber& fiber() { return fibers[running]; }

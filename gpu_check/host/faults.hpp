@@ -10,12 +10,13 @@
 namespace halfulp::gpu::host {
 
 enum class FaultKind {
-  race,           ///< two accesses to one word without a barrier between them, one of them a write
+  race,           ///< two accesses to one word without a barrier between them, one of them a write; or one while an operation in flight writes the word
   out_of_range,   ///< an index outside its array
   uninitialised,  ///< a read of a word that nobody wrote
   divergence,     ///< a barrier that some threads of the block or warp do not reach
   canary,         ///< bytes beside a buffer were overwritten
   order,          ///< results that depend on the order of threads or blocks
+  lifetime,       ///< tensor memory given back while it is in use, used after that, or never given back
 };
 
 constexpr std::string_view name_of(FaultKind kind) {
@@ -26,6 +27,7 @@ constexpr std::string_view name_of(FaultKind kind) {
     case FaultKind::divergence: return "barrier divergence";
     case FaultKind::canary: return "write outside a buffer";
     case FaultKind::order: return "result depends on the order of threads";
+    case FaultKind::lifetime: return "lifetime of tensor memory";
   }
   return "";
 }
@@ -40,7 +42,7 @@ struct Faults {
   static constexpr std::size_t kKept = 16;
   std::vector<Fault> first;  ///< the first kKept, in the order in which they were met
   std::size_t count = 0;
-  std::size_t of_kind[6] = {};
+  std::size_t of_kind[7] = {};
 
   void add(FaultKind kind, std::string text) {
     ++count;

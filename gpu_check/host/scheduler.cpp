@@ -51,6 +51,7 @@ void run_fiber(Block& block, unsigned thread) {
 void run_block(Block& block, unsigned number, const std::vector<unsigned>& order) {
   blockIdx.x = number;
   block.shared.clear();
+  block.tensor = {};
   for (unsigned t = 0; t < block.threads; ++t) {
     Fiber& fiber = block.fibers[t];
     fiber.context.begin_at(fiber_main);
@@ -58,6 +59,7 @@ void run_block(Block& block, unsigned number, const std::vector<unsigned>& order
     fiber.epoch = fiber.warp_epoch = 0;
   }
   const auto end = block.fibers.begin() + block.threads;
+  bool ended = true;
   while (std::any_of(block.fibers.begin(), end, [](const Fiber& f) { return f.state != State::done; })) {
     bool ran = false;
     for (const unsigned t : order) {
@@ -67,9 +69,11 @@ void run_block(Block& block, unsigned number, const std::vector<unsigned>& order
     }
     if (!release_barriers(block) && !ran) {
       block.faults->add(FaultKind::divergence, divergence_of(block));
+      ended = false;
       break;
     }
   }
+  if (ended) block.tensor.end(*block.faults);
   for (const SharedArray& array : block.shared) array.memory->check_canaries(*block.faults);
   block.shared.clear();
 }

@@ -53,6 +53,9 @@ struct Access {
 struct Where {
   const char* file = "";
   int line = 0;
+
+  /// "sweep.cuh:12".
+  std::string text() const;
 };
 
 /// Order in which threads of a block, and blocks of a grid, are run.

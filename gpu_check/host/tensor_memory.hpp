@@ -1,23 +1,36 @@
 // tcgen05 on the thread shim: tensor memory as checked words, mbarriers as barriers of the block, and the matrix instruction as the accumulation
-// model of what its addresses, matrix descriptors and instruction descriptor lead to. Included by kernels/tcgen05.cuh.
+// model of what its addresses, matrix descriptors and instruction descriptor lead to. Copies and products give their results at once, in flight
+// (tensor_unit.hpp) until a commit and a wait. Included by kernels/tcgen05.cuh.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "gpu_check/host/tensor_unit.hpp"
 #include "gpu_check/kernels/wgmma.cuh"
 
 namespace halfulp::gpu {
 
 namespace host {
 
-inline constexpr std::uint32_t kTensorLanes = 128, kTensorWidth = 32, kFirstColumn = 64;  ///< an allocation need not begin at 0
-
 inline Array<std::uint32_t> tensor_memory() { return shared_array<std::uint32_t>("tensor memory", kTensorLanes * kTensorWidth); }
 /// Index of a word; that of no word when the address is outside what was allocated.
 inline std::size_t tensor_index(std::uint32_t address, std::uint32_t lanes, std::uint32_t columns) {
   const std::uint32_t lane = (address >> 16) + lanes, column = (address & 0xffff) + columns - kFirstColumn;
   return lane < kTensorLanes && column < kTensorWidth ? lane * kTensorWidth + column : kTensorLanes * kTensorWidth;
+}
+
+/// Words by address, for the running thread or the operation that it issued last. What is in flight for it reads as NaN.
+inline std::uint32_t tensor_read(std::uint32_t address, std::uint32_t lanes, std::uint32_t columns, Reach reach, const Where& where) {
+  const std::size_t at = tensor_index(address, lanes, columns);
+  const std::uint32_t word = tensor_memory()[at];
+  return tensor_unit().check(at, "read", reach, where) ? word : all_ones<std::uint32_t>();
+}
+inline void tensor_write(std::uint32_t address, std::uint32_t lanes, std::uint32_t columns, std::uint32_t word, Reach reach, const Where& where) {
+  const std::size_t at = tensor_index(address, lanes, columns);
+  tensor_unit().check(at, "written", reach, where);
+  tensor_memory()[at] = word;
+  if (reach == Reach::operation) tensor_unit().writes(at);
 }
 
 /// A warp reaches the 32 lanes of its number, all of it by one address.
@@ -80,35 +93,44 @@ inline std::vector<std::uint32_t> unpack_row(const std::uint32_t (&bytes)[32], i
 inline void tensor_memory_get(const host::Array<std::uint32_t>& at, HALFULP_HERE) {
   host::tensor_memory();
   host::exchange(0xffffffffu, 0, {file, line});
-  if (threadIdx.x % kWarp == 0) at[0] = host::kFirstColumn;
+  if (threadIdx.x % kWarp != 0) return;
+  host::tensor_unit().have();
+  at[0] = host::kFirstColumn;
 }
 inline void tensor_memory_give_back(std::uint32_t address, HALFULP_HERE) {
   host::exchange(0xffffffffu, 0, {file, line});
-  if (address != host::kFirstColumn) host::report(host::FaultKind::out_of_range, "tensor memory is given back that was not had");
+  if (address != host::kFirstColumn) host::report(host::FaultKind::lifetime, "tensor memory is given back that was not had");
+  if (threadIdx.x % kWarp == 0) host::tensor_unit().give_back({file, line});
 }
 inline void tensor_memory_store(std::uint32_t address, const std::uint32_t (&words)[16], HALFULP_HERE) {
   host::check_warp_address(address, {file, line});
-  for (std::uint32_t i = 0; i < 16; ++i) host::tensor_memory()[host::tensor_index(address, threadIdx.x % kWarp, i)] = words[i];
+  host::tensor_unit().use("stored", {file, line});
+  for (std::uint32_t i = 0; i < 16; ++i) host::tensor_write(address, threadIdx.x % kWarp, i, words[i], host::Reach::thread, {file, line});
 }
 inline void tensor_memory_load(std::uint32_t address, std::uint32_t (&words)[16], HALFULP_HERE) {
   host::check_warp_address(address, {file, line});
-  for (std::uint32_t i = 0; i < 16; ++i) words[i] = host::tensor_memory()[host::tensor_index(address, threadIdx.x % kWarp, i)];
+  const bool had = host::tensor_unit().use("loaded", {file, line});
+  for (std::uint32_t i = 0; i < 16; ++i) {
+    words[i] = had ? host::tensor_read(address, threadIdx.x % kWarp, i, host::Reach::thread, {file, line}) : host::all_ones<std::uint32_t>();
+  }
 }
 inline void syncthreads_with_tensor_memory(HALFULP_HERE) { __syncthreads(file, line); }
 
-inline void tensor_memory_copy_scales(std::uint32_t address, std::uint64_t rows) {
+inline void tensor_memory_copy_scales(std::uint32_t address, std::uint64_t rows, HALFULP_HERE) {
+  host::tensor_unit().issue("tcgen05.cp", {file, line});
   for (std::uint32_t lane = 0; lane < 32; ++lane) {
     std::uint32_t bytes[16];
     host::read_bytes(rows, lane, bytes);
     for (std::uint32_t word = 0; word < 4; ++word) {
       const std::uint32_t value = bytes[4 * word] | bytes[4 * word + 1] << 8 | bytes[4 * word + 2] << 16 | bytes[4 * word + 3] << 24;
-      for (std::uint32_t copy = 0; copy < 4; ++copy) host::tensor_memory()[host::tensor_index(address, 32 * copy + lane, word)] = value;
+      for (std::uint32_t copy = 0; copy < 4; ++copy) host::tensor_write(address, 32 * copy + lane, word, value, host::Reach::operation, {file, line});
     }
   }
 }
 
 template <MmaInstruction I>
-void tcgen05_mma(std::uint32_t d, std::uint64_t a, std::uint64_t b, std::uint32_t instruction, std::uint32_t scale_a, std::uint32_t scale_b) {
+void tcgen05_mma(std::uint32_t d, std::uint64_t a, std::uint64_t b, std::uint32_t instruction, std::uint32_t scale_a, std::uint32_t scale_b, HALFULP_HERE) {
+  host::tensor_unit().issue("tcgen05.mma", {file, line});
   constexpr MmaKind kKind = kind_of(I);
   constexpr auto kScales = static_cast<std::size_t>(kKind.scales());
   host::check_instruction(kKind, instruction);
@@ -119,8 +141,8 @@ void tcgen05_mma(std::uint32_t d, std::uint64_t a, std::uint64_t b, std::uint32_
     return host::unpack_row(bytes, kKind.element_bits, static_cast<unsigned>(MmaKind::code_bits(format)));
   };
   // Row 32 j + i finds its scales in lane i of column j, in the copy of its own 32 lanes; so does a column.
-  const auto scales = [](std::uint32_t base, std::uint32_t row, std::uint32_t own, std::uint32_t first, std::uint32_t (&into)[4]) {
-    const std::uint32_t word = host::tensor_memory()[host::tensor_index(base, own / 32 * 32 + row % 32, row / 32)];
+  const auto scales = [&](std::uint32_t base, std::uint32_t row, std::uint32_t own, std::uint32_t first, std::uint32_t (&into)[4]) {
+    const std::uint32_t word = host::tensor_read(base, own / 32 * 32 + row % 32, row / 32, host::Reach::operation, {file, line});
     for (std::uint32_t i = 0; i < kScales; ++i) into[i] = word >> (8 * (first + i)) & 0xff;
   };
   std::vector<std::vector<std::uint32_t>> columns;
@@ -131,19 +153,23 @@ void tcgen05_mma(std::uint32_t d, std::uint64_t a, std::uint64_t b, std::uint32_
     if (kScales != 0) scales(scale_a, row, row, host::field(instruction, 29, 30), of_row);
     for (std::uint32_t column = 0; column < columns.size(); ++column) {
       if (kScales != 0) scales(scale_b, column, row, host::field(instruction, 4, 5), of_column);
-      const auto at = host::tensor_memory()[host::tensor_index(d, row, column)];
-      const std::uint32_t c = at;
-      at = host::model_dot(I, left, columns[column], kKind.output == "f16" ? c & 0xffff : c, {of_row, kScales}, {of_column, kScales});
+      const std::uint32_t c = host::tensor_read(d, row, column, host::Reach::operation, {file, line});
+      const std::uint32_t sum = host::model_dot(I, left, columns[column], kKind.output == "f16" ? c & 0xffff : c, {of_row, kScales}, {of_column, kScales});
+      host::tensor_write(d, row, column, sum, host::Reach::operation, {file, line});
     }
   }
 }
 
 // An mbarrier of one arrival: 1 from the start, 2 once it came.
 inline void matrix_barrier_start(const host::Array<std::uint64_t>& barrier) { barrier[0] = 1; }
-inline void tcgen05_commit(const host::Array<std::uint64_t>& barrier) { barrier[0] = static_cast<std::uint64_t>(barrier[0]) + 1; }
+inline void tcgen05_commit(const host::Array<std::uint64_t>& barrier) {
+  host::tensor_unit().commit(barrier.memory());
+  barrier[0] = static_cast<std::uint64_t>(barrier[0]) + 1;
+}
 inline void matrix_barrier_wait(const host::Array<std::uint64_t>& barrier, HALFULP_HERE) {
   host::wait_for_block({file, line});
-  if (barrier[0] != 2) host::report(host::FaultKind::divergence, host::current_access().text() + " waits for an mbarrier at which nothing arrives");
+  if (barrier[0] == 2) return host::tensor_unit().arrive(barrier.memory());
+  host::report(host::FaultKind::divergence, host::current_access().text() + " waits for an mbarrier at which nothing arrives");
 }
 
 }  // namespace halfulp::gpu

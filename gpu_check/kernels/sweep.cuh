@@ -17,9 +17,18 @@ struct Runs {
 /// What a sweep counts, one unsigned 64-bit word each.
 enum Count : unsigned { kInputs, kMismatches, kDigest, kSmallest, kLane0, kCounts = kLane0 + kMaxLanes };
 
-/// The words beside `word` in the other lanes: unequal, and of every kind.
+/// The word in another lane beside `word`: word * odd + lane + 1 modulo any power of two from 16 on, so that no two lanes are equal and each
+/// takes every word once.
 HALFULP_DEVICE std::uint32_t partner(std::uint32_t word, int lane) {
-  return (word + static_cast<std::uint32_t>(lane)) * 0x9e3779b1u ^ word << 7;
+  const std::uint32_t distance = static_cast<std::uint32_t>(lane) + 1;
+  return word + distance * (word * 0x9e3779b0u + 1);
+}
+
+/// `word` in its lane, partners in the others.
+HALFULP_DEVICE LaneWords words_around(std::uint32_t word, int lane, std::uint32_t word_mask) {
+  LaneWords words;
+  for (int other = 0; other < kMaxLanes; ++other) words.word[other] = other == lane ? word : partner(word, other) & word_mask;
+  return words;
 }
 
 /// `tables`: one table per lane, `steps` entries each, padded with the last. Mismatching inputs not above `after` are left out
@@ -49,9 +58,7 @@ HALFULP_KERNEL sweep(DeviceCast d, Domain domain, Runs runs, In<std::uint64_t> s
       bool any_wrong = false;
       for (int lane = 0; lane < d.lanes; ++lane) {
         while (at[lane] + 1 < steps && static_cast<TableStep>(tables[static_cast<unsigned>(lane) * steps + at[lane] + 1]).first <= position) ++at[lane];
-        LaneWords words;
-        for (int other = 0; other < kMaxLanes; ++other) words.word[other] = other == lane ? word : partner(word, other) & word_mask;
-        const std::uint32_t code = cast_lanes<Method>(d, words) >> (d.code_bits * lane % 32) & code_mask;
+        const std::uint32_t code = cast_lanes<Method>(d, words_around(word, lane, word_mask)) >> (d.code_bits * lane % 32) & code_mask;
         digest += digest_weight(code, static_cast<unsigned>(lane)) * digest_input(word);
         if (code == static_cast<TableStep>(tables[static_cast<unsigned>(lane) * steps + at[lane]]).code) continue;
         ++wrong[lane];

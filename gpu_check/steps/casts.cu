@@ -172,6 +172,14 @@ StepReport run_self_test(const StepContext& context) {
   return report;
 }
 
+void conclude_sweep(ResultRow& row) {
+  if (row.mismatches == 0 && row.digest != row.expected_digest) {
+    row.first.push_back("every code compared is right, but the digest is " + hex(row.digest, 16) + " and must be " + hex(row.expected_digest, 16) +
+                        ": inputs were left out or taken twice, or the comparison or the digest is broken");
+  }
+  row.status = row.mismatches == 0 && row.inputs != 0 && row.first.empty() ? Status::passed : Status::failed;
+}
+
 StepReport run_casts(const StepContext& context) {
   StepReport report{"casts"};
   for (const CastCase& cast : kCastCases) {
@@ -192,7 +200,7 @@ StepReport run_casts(const StepContext& context) {
         judge(sweep, spread(sweep.domain, inputs), row);
         if (inputs != sweep.domain.size()) judge(sweep, thresholds(sweep.tables), row);
       }
-      row.status = row.mismatches == 0 && row.digest == row.expected_digest && row.inputs != 0 && row.first.empty() ? Status::passed : Status::failed;
+      conclude_sweep(row);
       report.rows.push_back(row);
     });
   }

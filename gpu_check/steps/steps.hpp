@@ -21,6 +21,8 @@ StepReport run_data(const StepContext& context);
 StepReport run_self_test(const StepContext& context);
 /// Every cast over all its inputs (samples on the host) against the oracle's thresholds.
 StepReport run_casts(const StepContext& context);
+/// Passed or failed, of a sweep whose counts are in the row; where only the digest differs, a line says so.
+void conclude_sweep(ResultRow& row);
 /// Matrix instructions against the accumulation models and the measured rows.
 StepReport run_mma(const StepContext& context);
 /// Quantized attention, stage by stage against the reference kernel.

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "gpu_check/digest.hpp"
+#include "gpu_check/kernels/sweep.cuh"
 #include "gpu_check/prepare/prepare.hpp"
 #include "gpu_check/steps/steps.hpp"
 #include "gpu_check/words_file.hpp"
@@ -70,6 +72,58 @@ TEST(Casts, TheDigestOfARunIsTheSumOverItsInputs) {
   for (const std::uint64_t cut : {1ull, 77777777ull, 0x80000000ull}) {
     EXPECT_EQ(digest_inputs(0, cut) + digest_inputs(cut, (1ull << 32) - cut), digest_inputs(0, 1ull << 32));
   }
+}
+
+/// Else codes that changed lanes, or two codes exchanged, would leave the digest as it was.
+TEST(Casts, EveryCodeAndLaneHasAWeightOfItsOwn) {
+  std::set<std::uint64_t> weights;
+  for (unsigned lane = 0; lane < kMaxLanes; ++lane) {
+    for (std::uint32_t code = 0; code < 65536; ++code) {
+      const std::uint64_t weight = digest_weight(code, lane);
+      EXPECT_EQ(weight & 1, 1u) << code << " " << lane;
+      EXPECT_TRUE(weights.insert(weight).second) << code << " " << lane;
+    }
+  }
+}
+
+/// Else an instruction that takes its operand from another lane would give the right code. No format is narrower than 4 bits.
+TEST(Casts, NeighboursAreUnequalAndTakeEveryWord) {
+  for (const int width : {4, 6, 8, 16}) {
+    const std::uint32_t mask = (1u << width) - 1;
+    for (int lane = 0; lane < kMaxLanes; ++lane) {
+      std::set<std::uint32_t> taken[kMaxLanes];
+      for (std::uint32_t word = 0; word <= mask; ++word) {
+        const LaneWords words = words_around(word, lane, mask);
+        ASSERT_EQ(words.word[lane], word);
+        ASSERT_EQ(std::set<std::uint32_t>(words.word, words.word + kMaxLanes).size(), std::size_t{kMaxLanes}) << width << " " << lane << " " << word;
+        for (int other = 0; other < kMaxLanes; ++other) taken[other].insert(words.word[other]);
+      }
+      for (const auto& words : taken) EXPECT_EQ(words.size(), std::size_t{mask} + 1) << width << " " << lane;
+    }
+  }
+  for (std::uint64_t word = 0; word <= 0xffffffff; word += 65521) {
+    const LaneWords words = words_around(static_cast<std::uint32_t>(word), 1, 0xffffffff);
+    ASSERT_EQ(std::set<std::uint32_t>(words.word, words.word + kMaxLanes).size(), std::size_t{kMaxLanes}) << word;
+  }
+}
+
+TEST(Casts, ADigestThatAloneDiffersIsExplained) {
+  ResultRow row = row_named("x");
+  row.inputs = 65536;
+  row.digest = row.expected_digest = 0xabc;
+  conclude_sweep(row);
+  EXPECT_EQ(row.status, Status::passed);
+  EXPECT_TRUE(row.first.empty());
+  row.digest = 0xabd;
+  conclude_sweep(row);
+  EXPECT_EQ(row.status, Status::failed);
+  const std::string text = text_of({"casts", {row}});
+  EXPECT_NE(text.find("the digest is 0000000000000abd and must be 0000000000000abc"), std::string::npos) << text;
+  row.first.clear();
+  row.mismatches = 1;
+  conclude_sweep(row);
+  EXPECT_EQ(row.status, Status::failed);
+  EXPECT_TRUE(row.first.empty()) << "the mismatches are named instead";
 }
 
 TEST(Casts, TheDigestOfATableIsTheSumOverItsPositions) {

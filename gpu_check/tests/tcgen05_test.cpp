@@ -1,6 +1,8 @@
 // tcgen05.mma on the thread shim: descriptors by their stated words, and every mistake around the instruction is caught.
 #include "gpu_check/kernels/tcgen05.cuh"
 
+#include <algorithm>
+
 #include "gpu_check/tests/mma_data.hpp"
 
 namespace halfulp::gpu {
@@ -18,6 +20,14 @@ enum class Wrong {
   c_late,              ///< no barrier between c and the instruction
   no_wait,             ///< d is read at once
   no_commit,
+  commit_early,        ///< before the instruction
+  commit_by_another,   ///< thread 32; the instruction is thread 0's
+  barrier_for_wait,    ///< committed, but only a barrier of the block before d is read
+  copy_by_another,     ///< thread 32 copies the scales and nobody waits for that
+  give_back_unordered, ///< no barrier after the loads of d
+  give_back_early,     ///< before them
+  give_back_in_flight, ///< before the wait
+  never_given_back,
   scales_missing,
   scales_exchanged,    ///< a's for b's
   scale_byte,          ///< another byte than the instruction descriptor names
@@ -51,7 +61,12 @@ HALFULP_KERNEL wrong_tcgen05(In<std::uint32_t> a, In<std::uint32_t> b, In<std::u
   for (unsigned i = 0; i < 16; ++i) row[i] = c[thread * 16 + i];
   tensor_memory_store(d + (warp * 32 << 16), row);
   if (W != Wrong::c_late) syncthreads_with_tensor_memory();
+  if (W == Wrong::copy_by_another) {
+    if (thread == 32) tensor_memory_copy_scales(d + 16, tcgen05_descriptor(shared_address(scales), kScaleRows));
+    syncthreads_with_tensor_memory();
+  }
   if (thread == 0) {
+    if (W == Wrong::commit_early) tcgen05_commit(barrier);
     std::uint64_t of_left = tcgen05_descriptor(shared_address(left));
     if (W == Wrong::offsets_exchanged) of_left = (of_left & ~0x3fff3fff0000ull) | (of_left >> 16 & 0x3fff) << 32 | (of_left >> 32 & 0x3fff) << 16;
     std::uint32_t instruction = kTcgen05Instruction<I>;
@@ -59,15 +74,24 @@ HALFULP_KERNEL wrong_tcgen05(In<std::uint32_t> a, In<std::uint32_t> b, In<std::u
     if (W == Wrong::n_of_eight) instruction = (instruction & ~(63u << 17)) | 1u << 17;
     const std::uint32_t of_a = W == Wrong::scales_exchanged ? d + 20 : d + 16, of_b = W == Wrong::scales_exchanged ? d + 16 : d + 20;
     if constexpr (Numbers::kScales != 0) {
-      if (W != Wrong::scales_missing) tensor_memory_copy_scales(d + 16, tcgen05_descriptor(shared_address(scales), kScaleRows));
+      if (W != Wrong::scales_missing && W != Wrong::copy_by_another) tensor_memory_copy_scales(d + 16, tcgen05_descriptor(shared_address(scales), kScaleRows));
       tensor_memory_copy_scales(d + 20, tcgen05_descriptor(shared_address(scales) + 512, kScaleRows));
     }
     tcgen05_mma<I>(d, of_left, tcgen05_descriptor(shared_address(right)), instruction, of_a, of_b);
-    if (W != Wrong::no_commit) tcgen05_commit(barrier);
+    if (W != Wrong::no_commit && W != Wrong::commit_early && W != Wrong::commit_by_another) tcgen05_commit(barrier);
   }
-  if (W != Wrong::no_wait) matrix_barrier_wait(barrier);
-  tensor_memory_load(d + (thread / 32 * 32 << 16), row);
+  if (W == Wrong::commit_by_another && thread == 32) tcgen05_commit(barrier);
+  if (W == Wrong::barrier_for_wait || W == Wrong::give_back_in_flight) {
+    syncthreads_with_tensor_memory();
+  } else if (W != Wrong::no_wait) {
+    matrix_barrier_wait(barrier);
+  }
+  const bool early = W == Wrong::give_back_early || W == Wrong::give_back_in_flight;
+  if (early && thread < 32) tensor_memory_give_back(d);
+  if (W != Wrong::give_back_in_flight) tensor_memory_load(d + (thread / 32 * 32 << 16), row);
   for (unsigned i = 0; i < 16; ++i) out[thread * 16 + i] = row[i];
+  if (W != Wrong::give_back_unordered) syncthreads_with_tensor_memory();
+  if (!early && W != Wrong::never_given_back && thread < 32) tensor_memory_give_back(d);
 }
 
 struct Found {
@@ -114,6 +138,42 @@ TEST(Tcgen05, WrongLanesAndMissingWaitsAreCaught) {
   EXPECT_TRUE(late.faults.has(FaultKind::race)) << late.faults.text();
   EXPECT_TRUE(no_wait.faults.has(FaultKind::race)) << no_wait.faults.text();
   EXPECT_NE(no_commit.faults.text().find("an mbarrier at which nothing arrives"), std::string::npos) << no_commit.faults.text();
+}
+
+/// True when a fault of that kind names all of `parts`.
+bool names(const host::Faults& faults, FaultKind kind, std::initializer_list<const char*> parts) {
+  return std::any_of(faults.first.begin(), faults.first.end(), [&](const host::Fault& fault) {
+    return fault.kind == kind && std::all_of(parts.begin(), parts.end(), [&](const char* part) { return fault.text.find(part) != std::string::npos; });
+  });
+}
+
+constexpr const char *kNoCommit = "no commit of that thread came after it", *kProduct = "while tcgen05.mma of thread 0 of block 0 (tcgen05_test.cpp:";
+
+/// The commit is of the operations that its own thread issued before it; d is there after that commit and a wait.
+TEST(Tcgen05, ResultsInFlightAreNotRead) {
+  const Found early = found<tcgen05_e4m3_f32, Wrong::commit_early>(), another = found<tcgen05_e4m3_f32, Wrong::commit_by_another>();
+  for (const Found& one : {early, another}) {
+    EXPECT_TRUE(names(one.faults, FaultKind::race, {"lane 0, column 64 of tensor memory is read by thread 0 of block 0 (tcgen05_test.cpp:", kProduct, kNoCommit}))
+        << one.faults.text();
+    EXPECT_EQ(one.mismatches, 2048);
+  }
+  const Found barrier = found<tcgen05_e4m3_f32, Wrong::barrier_for_wait>();
+  EXPECT_TRUE(names(barrier.faults, FaultKind::race, {"is read by thread 0 of", kProduct, "nobody waited at the mbarrier of its commit"})) << barrier.faults.text();
+  const Found copy = found<tcgen05_mx_e4m3, Wrong::copy_by_another>();
+  EXPECT_TRUE(names(copy.faults, FaultKind::race, {"is read by thread 0 of", "while tcgen05.cp of thread 32 of block 0 (tcgen05_test.cpp:", kNoCommit})) << copy.faults.text();
+}
+
+TEST(Tcgen05, TensorMemoryIsGivenBackAfterItsLastUse) {
+  const Found unordered = found<tcgen05_e4m3_f32, Wrong::give_back_unordered>(), early = found<tcgen05_e4m3_f32, Wrong::give_back_early>(),
+              in_flight = found<tcgen05_e4m3_f32, Wrong::give_back_in_flight>(), never = found<tcgen05_e4m3_f32, Wrong::never_given_back>();
+  constexpr const char* kBack = "tensor memory is given back by thread 0 of block 0 (tcgen05_test.cpp:";
+  EXPECT_TRUE(names(unordered.faults, FaultKind::lifetime, {kBack, "and loaded by thread 32 of block 0 (tcgen05_test.cpp:", "no barrier between"}))
+      << unordered.faults.text();
+  EXPECT_TRUE(names(early.faults, FaultKind::lifetime, {"tensor memory is loaded by thread 32 of block 0", "after it was given back by thread 0 of block 0 (tcgen05_test.cpp:"}))
+      << early.faults.text();
+  EXPECT_TRUE(names(in_flight.faults, FaultKind::lifetime, {kBack, kProduct, "nobody waited"})) << in_flight.faults.text();
+  EXPECT_TRUE(names(never.faults, FaultKind::lifetime, {"block 0 ended with tensor memory that was not given back"})) << never.faults.text();
+  EXPECT_EQ(never.mismatches, 0);
 }
 
 TEST(Tcgen05, WrongScalesAreCaught) {
