@@ -106,7 +106,7 @@ Probe late_maximum(const KernelSpec& spec, const Frame& frame, std::size_t g) {
   Maker maker(spec, frame, "late_maximum", "keys " + std::to_string(g) + " above the rest, last or first",
               live);
   // Every query of a head has both orders among the gaps, whatever the numbers of queries and channels.
-  const auto is_late = [&](std::size_t channel) { return (std::popcount(channel) + g) % 2 == 0; };
+  const auto is_late = [&](std::size_t channel) { return (static_cast<std::size_t>(std::popcount(channel)) + g) % 2 == 0; };
   const auto is_high = [&](std::size_t channel, std::size_t token) {
     return is_late(channel) ? token >= low : token < high;
   };
