@@ -29,8 +29,8 @@ class Context {
   void arrive(bool first);
 
   ucontext_t context_;
-  jmp_buf jump_;
-  bool begun_ = false;  ///< `jump_` is set
+  [[maybe_unused]] jmp_buf jump_;
+  [[maybe_unused]] bool begun_ = false;  ///< `jump_` is set
   void (*entry_)() = nullptr;
   std::unique_ptr<std::byte[]> stack_;
   /// What the sanitizers are told about a stack.
